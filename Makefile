@@ -47,7 +47,13 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 	$(BIN)/mypy --strict certcheck/plain/certcheck.py
 
-$(VENV)/.created:
+# A source distribution has no links.
+LINKS := $(addprefix proofka/,model properties checker reports)
+
+$(LINKS):
+	ln -s ../$(notdir $@) $@
+
+$(VENV)/.created: | $(LINKS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Proofka needs Python 3.11 or later, and $(PYTHON) is not: name one with make PYTHON=python3.11" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \

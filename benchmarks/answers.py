@@ -73,7 +73,7 @@ def measured(arguments: Sequence[str], cap: float, environment: Mapping[str, str
     ours, theirs = pty.openpty()
     began = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "checker", "check", *arguments, "--details", "--more", more],
+        [sys.executable, "-m", "proofka", "check", *arguments, "--details", "--more", more],
         cwd=ROOT,
         env={**os.environ, **environment, "COLUMNS": "120", "LINES": "50", "TERM": "xterm-256color"},
         stdout=theirs,

@@ -19,12 +19,12 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.certificates.checkers import PLAIN
-from checker.certificates.writing import write_certificate
-from checker.check import explore
-from checker.engine import EmbeddedEngine
-from model.deployment import read_deployment
+from proofka.checker.budget import Budget
+from proofka.checker.certificates.checkers import PLAIN
+from proofka.checker.certificates.writing import write_certificate
+from proofka.checker.check import explore
+from proofka.checker.engine import EmbeddedEngine
+from proofka.model.deployment import read_deployment
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -77,7 +77,7 @@ def _git(folder: Path, *arguments: str) -> None:
 def measure(folder: Path, cache: Path) -> tuple[float, float, int, str]:
     """Run the command; return its seconds of the clock and the processor, its status and what it says of changes."""
     environment = {**os.environ, "PROOFKA_CACHE": str(cache), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "checker", "check", "--changed-since", "main", "--report", str(cache / "r.sarif")]
+    command = [sys.executable, "-m", "proofka", "check", "--changed-since", "main", "--report", str(cache / "r.sarif")]
     began, used = time.monotonic(), _processor()
     run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     seconds, of_processor = time.monotonic() - began, _processor() - used

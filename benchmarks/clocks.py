@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.check import Run
-from checker.questions import group, prepare
-from model.deployment import Deployment, read_deployment
-from model.language import TransitionSystem
-from model.pipeline import build
-from properties.catalogue import properties_of
-from properties.verdict import Status, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run
+from proofka.checker.questions import group, prepare
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.language import TransitionSystem
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import Status, Verdict
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RUNS = 3

@@ -28,7 +28,7 @@ async def measured(file: Path, keystrokes: int) -> list[float]:
     """Return the milliseconds of each keystroke, the first one included."""
     client, published = LanguageClient("benchmark", "1"), asyncio.Queue[lsp.PublishDiagnosticsParams]()
     client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(lambda params: published.put_nowait(params))
-    await client.start_io(sys.executable, "-m", "checker", "lsp", cwd=ROOT)
+    await client.start_io(sys.executable, "-m", "proofka", "lsp", cwd=ROOT)
     await client.initialize_async(lsp.InitializeParams(lsp.ClientCapabilities(), root_uri=ROOT.as_uri()))
     text, uri = file.read_text(encoding="utf-8"), file.resolve().as_uri()
     client.text_document_did_open(lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "yaml", 0, text)))

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.check import Run, prepare_groups
-from model.deployment import read_deployment
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run, prepare_groups
+from proofka.model.deployment import read_deployment
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 DEFAULT = ("orders", "acks-all-min-isr-2", "retries-in-flight-5")

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from other_engines import GCC, HEAP, SLOTS_PER_STATE, Measurement, run, run_spin, run_tlc, tla2tools
 
 if TYPE_CHECKING:  # This process must stay small: the peak memory of a child includes that of its parent.
-    from checker.export.exported import Exported
+    from proofka.checker.export.exported import Exported
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
@@ -93,9 +93,9 @@ class System:
 
     def exported(self) -> Exported:
         """Return the system for all engines."""
-        from checker.export.exported import export_deployment, export_protocol
-        from model.deployment import read_deployment
-        from model.published.protocols import protocol
+        from proofka.checker.export.exported import export_deployment, export_protocol
+        from proofka.model.deployment import read_deployment
+        from proofka.model.published.protocols import protocol
 
         of = self.sizes
         path = EXAMPLES / f"{self.name}.yaml"
@@ -112,9 +112,9 @@ def explore(system: System, contender: Contender) -> None:
     """Explore a system in this process with Proofka and print the outcome as JSON."""
     import z3
 
-    from checker.budget import Budget
-    from checker.published import explore_whole
-    from checker.solver import prove_domain_safety
+    from proofka.checker.budget import Budget
+    from proofka.checker.published import explore_whole
+    from proofka.checker.solver import prove_domain_safety
 
     exported = system.exported()
     violated = exported.violated if contender is Contender.INVARIANTS else {"nothing": z3.BoolVal(False)}
@@ -137,7 +137,7 @@ def explore(system: System, contender: Contender) -> None:
 
 def write_models(system: System, directory: str) -> None:
     """Write a system for SPIN and TLC."""
-    from checker.export.writing import Format, write
+    from proofka.checker.export.writing import Format, write
 
     for form in (Format.PROMELA, Format.TLA):
         write(system.exported(), form, Path(directory))

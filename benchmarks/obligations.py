@@ -14,11 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from checker.obligations.collecting import obligations_of
-from checker.obligations.obligation import EXPECTED, Kind, Obligation
-from checker.obligations.second_solver import SECONDS_FOR_ONE, Answer, asking_cvc5, z3_answer
-from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE
-from model.deployment import read_deployment
+from proofka.checker.obligations.collecting import obligations_of
+from proofka.checker.obligations.obligation import EXPECTED, Kind, Obligation
+from proofka.checker.obligations.second_solver import SECONDS_FOR_ONE, Answer, asking_cvc5, z3_answer
+from proofka.checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE
+from proofka.model.deployment import read_deployment
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

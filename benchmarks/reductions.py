@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.check import Run
-from checker.questions import group, prepare
-from checker.reductions.choice import Reduction
-from model.deployment import Deployment, read_deployment
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run
+from proofka.checker.questions import group, prepare
+from proofka.checker.reductions.choice import Reduction
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FAULTS = 1

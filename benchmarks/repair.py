@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from checker.budget import Budget
-from checker.candidate import Candidate
-from checker.explanation import preventions
-from checker.repair import Search
-from model.deployment import read_deployment
-from model.deployment.changing import changes_of
+from proofka.checker.budget import Budget
+from proofka.checker.candidate import Candidate
+from proofka.checker.explanation import preventions
+from proofka.checker.repair import Search
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.changing import changes_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FAULTS = 1

@@ -58,7 +58,7 @@ def sizes(processes: Iterable[int]) -> tuple[int, int]:
 def measure(result: str, number: str) -> str:
     """Replay a trace, and return its row."""
     began = time.monotonic()
-    command = [sys.executable, "-m", "checker", "reproduce", result, number]
+    command = [sys.executable, "-m", "proofka", "reproduce", result, number]
     largest, nodes, most = (0, 0), (0, 0), 0
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
         while run.poll() is None:

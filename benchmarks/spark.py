@@ -30,7 +30,7 @@ from pathlib import Path
 from engines import RESULTS, machine
 
 HERE = Path(__file__).parent
-PROOFKA = (sys.executable, "-m", "checker")
+PROOFKA = (sys.executable, "-m", "proofka")
 BEGIN, END = "<!-- spark: begin -->", "<!-- spark: end -->"
 LARGE = ("kip-320", "--log-size", "3", "--records", "3", "--epochs", "3")
 SMALL = ("kip-320", "--log-size", "3", "--records", "3", "--epochs", "2")
@@ -133,10 +133,10 @@ def plain_loop(matrix: Path) -> None:
     """Read, normalise, sign and explore as an audit does, without Spark; print the number of systems."""
     import pandas as pd
 
-    from checker.spark.exploring import DEFAULT_LIMITS, explore, sign
-    from checker.spark.folder import claimed
-    from checker.spark.normalising import normalise
-    from checker.spark.sources import MatrixSource, find_source
+    from proofka.checker.spark.exploring import DEFAULT_LIMITS, explore, sign
+    from proofka.checker.spark.folder import claimed
+    from proofka.checker.spark.normalising import normalise
+    from proofka.checker.spark.sources import MatrixSource, find_source
 
     source = find_source(matrix, {})
     assert isinstance(source, MatrixSource)

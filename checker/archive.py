@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from checker.zip_members import (
+from proofka.checker.zip_members import (
     CENTRAL,
     CENTRAL_MARK,
     DEFLATED,
@@ -31,9 +31,9 @@ from checker.zip_members import (
     Member,
     deflated,
 )
-from model.input.input_error import InputError
-from model.input.one_line import one_line
-from model.input.strict_json import read_json
+from proofka.model.input.input_error import InputError
+from proofka.model.input.one_line import one_line
+from proofka.model.input.strict_json import read_json
 
 MANIFEST = "manifest.json"
 FORMAT = 1

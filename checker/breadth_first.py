@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.combinations import without_one
-from checker.interruption import held_back
-from checker.kernel import backward, search, visited
-from checker.kernel.components import Components
-from checker.kernel.gate import APART, FIRST, PENDING, ROWS, new_gate
-from checker.kernel.search import Boxes, Level, Visited
-from checker.kernel.table import hash_of
-from checker.kernel.visited import PARTITIONS
-from checker.kernel.wanted import EVERY_STATE
-from checker.shard import Shard, TooManyStates
+from proofka.checker.combinations import without_one
+from proofka.checker.interruption import held_back
+from proofka.checker.kernel import backward, search, visited
+from proofka.checker.kernel.components import Components
+from proofka.checker.kernel.gate import APART, FIRST, PENDING, ROWS, new_gate
+from proofka.checker.kernel.search import Boxes, Level, Visited
+from proofka.checker.kernel.table import hash_of
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.checker.kernel.wanted import EVERY_STATE
+from proofka.checker.shard import Shard, TooManyStates
 
 if TYPE_CHECKING:
-    from checker.embedded import EmbeddedExploration
+    from proofka.checker.embedded import EmbeddedExploration
 
 ROWS_BETWEEN_CHECKS = 1 << 16
 """Rows searched between two checks of the budget."""

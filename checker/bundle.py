@@ -15,11 +15,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.archive import Archive, DamagedBundle, read_archive, sha256_of_file, write_archive
-from model.input.strict_json import AmbiguousJson, read_json
+from proofka.checker.archive import Archive, DamagedBundle, read_archive, sha256_of_file, write_archive
+from proofka.model.input.strict_json import AmbiguousJson, read_json
 
 if TYPE_CHECKING:
-    from model.deployment.deployment import Deployment
+    from proofka.model.deployment.deployment import Deployment
 
 RESULT = "result.json"
 DEPLOYMENT = "deployment.json"
@@ -68,7 +68,7 @@ def write_bundle(document: Document, sources: Sequence[SourceFile] = (), certifi
 
     ``certificate``: the content of the certificate that the document names, if the bundle holds the certificate.
     """
-    from model.deployment import from_document
+    from proofka.model.deployment import from_document
 
     systems, exported = systems_of(from_document(document["deployment"]), document)
     members = {
@@ -132,9 +132,9 @@ def json_bytes(value: object) -> bytes:
 
 def systems_of(deployment: Deployment, document: Document) -> tuple[tuple[System, ...], dict[str, str]]:
     """Return the system of each group of properties, and the texts of its files by name."""
-    from checker.check import prepare_groups
-    from checker.export.exported import export_deployment
-    from checker.export.writing import Format, texts
+    from proofka.checker.check import prepare_groups
+    from proofka.checker.export.exported import export_deployment
+    from proofka.checker.export.writing import Format, texts
 
     verdicts = {verdict["property"]: verdict for verdict in document["verdicts"]}
     systems, written = [], {}

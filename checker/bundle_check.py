@@ -9,15 +9,25 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from checker.archive import sha256
-from checker.bundle import CERTIFICATE, DEPLOYMENT, README, RESULT, Bundle, System, json_bytes, readme, systems_of
-from checker.certificates.agreement import verify_named
-from checker.outcomes_check import verify_outcomes
-from checker.tampered import TamperedDocument
-from checker.verify import Verification, counted, verify
-from model.deployment import from_document
-from model.pipeline import VERSION
-from properties.sealing import SEAL, seal
+from proofka.checker.archive import sha256
+from proofka.checker.bundle import (
+    CERTIFICATE,
+    DEPLOYMENT,
+    README,
+    RESULT,
+    Bundle,
+    System,
+    json_bytes,
+    readme,
+    systems_of,
+)
+from proofka.checker.certificates.agreement import verify_named
+from proofka.checker.outcomes_check import verify_outcomes
+from proofka.checker.tampered import TamperedDocument
+from proofka.checker.verify import Verification, counted, verify
+from proofka.model.deployment import from_document
+from proofka.model.pipeline import VERSION
+from proofka.properties.sealing import SEAL, seal
 
 OWN = (README, RESULT, DEPLOYMENT)
 """The members that every bundle has."""

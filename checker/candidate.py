@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 
-from checker.budget import Budget
-from checker.check import Run
-from checker.questions import Prepared, group, prepare
-from checker.reductions.always import always_reduced
-from checker.run_transfer import Counterexample, RunTransfer
-from model.deployment.deployment import Deployment
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run
+from proofka.checker.questions import Prepared, group, prepare
+from proofka.checker.reductions.always import always_reduced
+from proofka.checker.run_transfer import Counterexample, RunTransfer
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 
 
 class Candidate:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from checker.budget import ALWAYS_COVERED, ANSWERED_TO, Budget, Meter
-from checker.combinations import Combination
-from checker.conclusion import Conclusion
-from checker.deepening import (
+from proofka.checker.budget import ALWAYS_COVERED, ANSWERED_TO, Budget, Meter
+from proofka.checker.combinations import Combination
+from proofka.checker.conclusion import Conclusion
+from proofka.checker.deepening import (
     Depth,
     adopted,
     answered,
@@ -20,25 +20,25 @@ from checker.deepening import (
     unexplored,
     worth_deepening,
 )
-from checker.embedded import EmbeddedExploration
-from checker.engine import EMBEDDED, Asked, Engine, explore_layer
-from checker.exploration import AnyExploration, Violation
-from checker.fixed_point import Closure, close
-from checker.identity import verdict_id
-from checker.progress import OnProgress, reporter_of
-from checker.questions import LIMIT, Group, Prepared, fingerprints, group, prepare
-from checker.reduced import Reduced, reduce_group
-from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
-from checker.solver import Replayer
-from checker.timing.loop import InTime, Steps, each_in_time
-from checker.timing.refinement import Timing
-from checker.versions import versions
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from model.pipeline import VERSION, build
-from properties.catalogue import properties_of
-from properties.property import Property
-from properties.verdict import (
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.engine import EMBEDDED, Asked, Engine, explore_layer
+from proofka.checker.exploration import AnyExploration, Violation
+from proofka.checker.fixed_point import Closure, close
+from proofka.checker.identity import verdict_id
+from proofka.checker.progress import OnProgress, reporter_of
+from proofka.checker.questions import LIMIT, Group, Prepared, fingerprints, group, prepare
+from proofka.checker.reduced import Reduced, reduce_group
+from proofka.checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.loop import InTime, Steps, each_in_time
+from proofka.checker.timing.refinement import Timing
+from proofka.checker.versions import versions
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.model.pipeline import VERSION, build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
+from proofka.properties.verdict import (
     CutSet,
     EngineRun,
     Result,

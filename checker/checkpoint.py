@@ -21,11 +21,11 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.combinations import Combination
-from checker.kernel.components import Components
-from checker.kernel.visited import PARTITIONS
-from checker.shard import Segment, Shard
-from model.input.input_error import InputError
+from proofka.checker.combinations import Combination
+from proofka.checker.kernel.components import Components
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.checker.shard import Segment, Shard
+from proofka.model.input.input_error import InputError
 
 MANIFEST, LOCK = "manifest.json", "lock"
 FORMAT = 3

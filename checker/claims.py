@@ -9,14 +9,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from checker.processes import in_processes
-from model.deployment.defaults import choices_of, existence_of, history_of
-from model.deployment.errors import RefusedError
-from model.deployment.record_reader import read_record
-from properties.claims.claim import About, Answer, Case, Claim, Decision, History, SettingClaim
-from properties.claims.objections import objections_to
+from proofka.checker.budget import Budget
+from proofka.checker.check import verdict_on
+from proofka.checker.processes import in_processes
+from proofka.model.deployment.defaults import choices_of, existence_of, history_of
+from proofka.model.deployment.errors import RefusedError
+from proofka.model.deployment.record_reader import read_record
+from proofka.properties.claims.claim import About, Answer, Case, Claim, Decision, History, SettingClaim
+from proofka.properties.claims.objections import objections_to
 
 MOST_STATES = 60_000_000
 """Largest number of states for a case; a case with more states is left undecided."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from model.deployment.changing import Change
+from proofka.model.deployment.changing import Change
 
 Chosen = frozenset[int]
 """A set of changes, by their places in the list of all changes."""

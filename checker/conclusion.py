@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from checker.budget import ANSWERED_TO
-from checker.exploration import AnyExploration
-from checker.fixed_point import Closure
-from checker.modelling_assumptions import assumptions_behind
-from checker.questions import LIMIT, WITNESS, Prepared
-from checker.reduced import Reduced
-from checker.solver import Replayer
-from checker.timing.contradictions import in_words
-from checker.timing.loop import InTime
-from checker.timing.promptness import promptly
-from checker.timing.timely import Timely
-from checker.traces import build_trace
-from model.deployment.deployment import Deployment
-from properties.known_defects.beside import known_defects
-from properties.known_defects.unread import unread_releases
-from properties.modelling_assumption import ModellingAssumption, by_kind
-from properties.open_durations import open_durations
-from properties.property import Property
-from properties.verdict import Coverage, CutSet, Status, Trace, Verdict
+from proofka.checker.budget import ANSWERED_TO
+from proofka.checker.exploration import AnyExploration
+from proofka.checker.fixed_point import Closure
+from proofka.checker.modelling_assumptions import assumptions_behind
+from proofka.checker.questions import LIMIT, WITNESS, Prepared
+from proofka.checker.reduced import Reduced
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.contradictions import in_words
+from proofka.checker.timing.loop import InTime
+from proofka.checker.timing.promptness import promptly
+from proofka.checker.timing.timely import Timely
+from proofka.checker.traces import build_trace
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.known_defects.beside import known_defects
+from proofka.properties.known_defects.unread import unread_releases
+from proofka.properties.modelling_assumption import ModellingAssumption, by_kind
+from proofka.properties.open_durations import open_durations
+from proofka.properties.property import Property
+from proofka.properties.verdict import Coverage, CutSet, Status, Trace, Verdict
 
 PASSES = (Status.HOLDS, Status.VACUOUS)
 """Statuses of a pass: no violation was found. Only these can rest on timing lemmas."""

@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import z3
 
-from checker.terms import TermTable
-from model.language import Action, Clock, TransitionSystem, Variable
-from model.language.terms import BoolVal, Filling, IntVal
+from proofka.checker.terms import TermTable
+from proofka.model.language import Action, Clock, TransitionSystem, Variable
+from proofka.model.language.terms import BoolVal, Filling, IntVal
 
 Substitution = list[tuple[z3.ExprRef, z3.ExprRef]]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.language import State, TransitionSystem
+from proofka.model.language import State, TransitionSystem
 
 
 def continued(system: TransitionSystem, state: State) -> TransitionSystem:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from checker.budget import ANSWERED
-from checker.conclusion import PASSES
-from checker.questions import Group, Prepared, group
-from model.deployment.deployment import Deployment
-from properties.property import Property
-from properties.verdict import Coverage, Status, Verdict
+from proofka.checker.budget import ANSWERED
+from proofka.checker.conclusion import PASSES
+from proofka.checker.questions import Group, Prepared, group
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.property import Property
+from proofka.properties.verdict import Coverage, Status, Verdict
 
 
 @dataclass(frozen=True)

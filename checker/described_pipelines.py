@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.source import assumed
-from model.deployment.deployment import Deployment
-from model.deployment.describe.described import DescribedCluster, read_cluster
-from model.deployment.describe.folder import PIPELINES, look_into
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable
+from proofka.checker.source import assumed
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.describe.described import DescribedCluster, read_cluster
+from proofka.model.deployment.describe.folder import PIPELINES, look_into
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable
 
 if TYPE_CHECKING:
-    from checker.existing_files import Sought
-    from checker.source import Source
+    from proofka.checker.existing_files import Sought
+    from proofka.checker.source import Source
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ def sought_of(
     unread: tuple[str, ...] = (),
 ) -> Sought:
     """Return the pipelines of a cluster that the options choose. Raises DeploymentError if they choose none."""
-    from checker.existing_files import Sought
-    from model.deployment.dialects.finding import Findings
-    from model.deployment.dialects.pairing import Paired
+    from proofka.checker.existing_files import Sought
+    from proofka.model.deployment.dialects.finding import Findings
+    from proofka.model.deployment.dialects.pairing import Paired
 
     overrides = assumed(source.assume)
     pipelines = described.pipelines

@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from checker.budget import Budget
-from checker.check import Run
-from checker.questions import fingerprints, group, prepare
-from checker.variants import Between, between, settings_changed
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.explored import FaultBudget
-from model.deployment.rebuilding import Place
-from model.pipeline import VERSION, build
-from properties.catalogue import properties_of
-from properties.difference import Cause, Difference, VerdictChange
-from properties.verdict import CutSet, Result, Status, Verdict, differ_in_size
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run
+from proofka.checker.questions import fingerprints, group, prepare
+from proofka.checker.variants import Between, between, settings_changed
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.deployment.rebuilding import Place
+from proofka.model.pipeline import VERSION, build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.difference import Cause, Difference, VerdictChange
+from proofka.properties.verdict import CutSet, Result, Status, Verdict, differ_in_size
 
 MOST_CHANGES = 40
 """Number of changes above which changes are not tried one by one, but only left out one by one."""

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.user_cache import systems_folder
+from proofka.checker.user_cache import systems_folder
 
 LOG = logging.getLogger("proofka.cache")
 """Logger for found and newly made entries, with a warning for an entry that could not be written."""

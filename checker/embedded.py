@@ -10,19 +10,19 @@ from operator import mul
 
 import numpy as np
 
-from checker.breadth_first import Search, sources_of
-from checker.budget import ALWAYS_COVERED
-from checker.checkpoint import Checkpoint
-from checker.combinations import Combination, smaller
-from checker.exploration import Exploration, LayerReport, OnProgress, Violation
-from checker.kernel import backward, visited
-from checker.kernel.components import Components
-from checker.kernel.layout import Words
-from checker.kernel.native import optimise
-from checker.kernel.visited import PARTITIONS
-from checker.search_threads import search_threads
-from checker.shard import INITIAL_STATE, Shard, TooManyStates
-from model.faults import OF_APPLICATIONS
+from proofka.checker.breadth_first import Search, sources_of
+from proofka.checker.budget import ALWAYS_COVERED
+from proofka.checker.checkpoint import Checkpoint
+from proofka.checker.combinations import Combination, smaller
+from proofka.checker.exploration import Exploration, LayerReport, OnProgress, Violation
+from proofka.checker.kernel import backward, visited
+from proofka.checker.kernel.components import Components
+from proofka.checker.kernel.layout import Words
+from proofka.checker.kernel.native import optimise
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.checker.search_threads import search_threads
+from proofka.checker.shard import INITIAL_STATE, Shard, TooManyStates
+from proofka.model.faults import OF_APPLICATIONS
 
 LARGE = 100_000
 """Expected states from which all threads share the levels of a fault combination. Smaller combinations are explored

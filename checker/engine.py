@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from checker.budget import Budget, Meter
-from checker.checkpoint import Checkpoint
-from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration, LayerReport, OnProgress, Question
-from checker.kernel.canonical import Canonical
-from model.faults import Fault
-from model.language import TransitionSystem
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.checkpoint import Checkpoint
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import AnyExploration, LayerReport, OnProgress, Question
+from proofka.checker.kernel.canonical import Canonical
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import z3
 
-from checker.terms import Node, TermTable
-from model.language import State
+from proofka.checker.terms import Node, TermTable
+from proofka.model.language import State
 
 Value = int | bool
 

@@ -7,20 +7,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.described_pipelines import DescribedPipelines
-from checker.source import Source, advice, assumed, said_as
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
-from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import Judged, judge, rejected_in, with_left_out
-from model.deployment.dialects.pairing import Paired, pair
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, library_of
-from model.deployment.hiding import printable
-from model.deployment.libraries import LIBRARIES
-from model.deployment.problems import by_place, first_of
-from model.deployment.release import JAVA
-from model.deployment.setting import Origin
+from proofka.checker.described_pipelines import DescribedPipelines
+from proofka.checker.source import Source, advice, assumed, said_as
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.dialects.finding import Findings, find
+from proofka.model.deployment.dialects.judging import Judged, judge, rejected_in, with_left_out
+from proofka.model.deployment.dialects.pairing import Paired, pair
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, library_of
+from proofka.model.deployment.hiding import printable
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.problems import by_place, first_of
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.setting import Origin
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from checker.budget import Budget
-from checker.candidate import Candidate
-from checker.check import Run
-from checker.likely_changes import likeliest_first
-from checker.processes import as_completed
-from checker.run_transfer import Counterexample, run_of
-from model.deployment.changing import brought, changed, changes_of, turned
-from model.deployment.deployment import Deployment
-from model.deployment.explored import FaultBudget
-from properties.verdict import CutSet, Prevention, Result, Status, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.candidate import Candidate
+from proofka.checker.check import Run
+from proofka.checker.likely_changes import likeliest_first
+from proofka.checker.processes import as_completed
+from proofka.checker.run_transfer import Counterexample, run_of
+from proofka.model.deployment.changing import brought, changed, changes_of, turned
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.explored import FaultBudget
+from proofka.properties.verdict import CutSet, Prevention, Result, Status, Verdict
 
 SECONDS_EACH = 30.0
 """Seconds for each change, in a command that a user waits for."""

@@ -20,17 +20,17 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import z3
 
-from checker.budget import Meter
-from checker.combinations import Combination, is_contained, layer, without_one
-from checker.kernel.canonical import Canonical
-from checker.kernel.layout import Layout, Words, lay_out, written_by_clients
-from checker.kernel.monitored import Monitors, monitored, widened
-from checker.kernel.native import Kernel, compile_kernel
-from checker.kernel.part import Part, whole
-from checker.kernel.wanted import Wanted
-from model.faults import COVERED_BY, Fault
-from model.language import Action, TransitionSystem
-from properties.verdict import CutSet
+from proofka.checker.budget import Meter
+from proofka.checker.combinations import Combination, is_contained, layer, without_one
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.kernel.layout import Layout, Words, lay_out, written_by_clients
+from proofka.checker.kernel.monitored import Monitors, monitored, widened
+from proofka.checker.kernel.native import Kernel, compile_kernel
+from proofka.checker.kernel.part import Part, whole
+from proofka.checker.kernel.wanted import Wanted
+from proofka.model.faults import COVERED_BY, Fault
+from proofka.model.language import Action, TransitionSystem
+from proofka.properties.verdict import CutSet
 
 MOST_PREDICATES = 63
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Display, TransitionSystem, Variable
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Display, TransitionSystem, Variable
 
 
 def counter_name(kind: Fault) -> str:

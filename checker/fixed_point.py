@@ -12,26 +12,26 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from checker.budget import Meter
-from checker.combinations import Combination
-from checker.engine import Asked, Explorer, explore_layer
-from checker.exploration import AnyExploration, Violation
-from checker.kernel.canonical import Canonical
-from checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
-from checker.reductions.always import always_reduced
-from checker.reductions.ranking import rankings
-from checker.solver import Replayer
-from checker.timing.constraints import bounds_on
-from checker.timing.network import Contradiction
-from checker.timing.schedule import schedule
-from checker.traces import actions_of, build_trace, replay
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from model.language import Ranked, TransitionSystem
-from model.pipeline import build
-from properties.catalogue import properties_of
-from properties.property import Property
-from properties.verdict import Trace
+from proofka.checker.budget import Meter
+from proofka.checker.combinations import Combination
+from proofka.checker.engine import Asked, Explorer, explore_layer
+from proofka.checker.exploration import AnyExploration, Violation
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.questions import LIMIT, WITNESS, Group, Prepared, group, prepare
+from proofka.checker.reductions.always import always_reduced
+from proofka.checker.reductions.ranking import rankings
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.constraints import bounds_on
+from proofka.checker.timing.network import Contradiction
+from proofka.checker.timing.schedule import schedule
+from proofka.checker.traces import actions_of, build_trace, replay
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.model.language import Ranked, TransitionSystem
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
+from proofka.properties.verdict import Trace
 
 STOPS = ("time", "states", "memory", "interrupted")
 LEADER_EPOCH = "leader epoch"

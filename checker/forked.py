@@ -8,8 +8,8 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 
-from checker.budget import processors
-from checker.interruption import never_interrupted
+from proofka.checker.budget import processors
+from proofka.checker.interruption import never_interrupted
 
 WORTH_A_FORK = 64
 """Smallest number of questions for which a fork is quicker than one process."""

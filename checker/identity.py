@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 import z3
 
-from checker.terms import TermTable
-from model.language import Action, Duration, TransitionSystem
+from proofka.checker.terms import TermTable
+from proofka.model.language import Action, Duration, TransitionSystem
 
 ID_LENGTH = 16
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from model.deployment.changing import Change
-from properties.likely_settings import LikelySetting, likely_for
-from properties.verdict import Status, Verdict
+from proofka.model.deployment.changing import Change
+from proofka.properties.likely_settings import LikelySetting, likely_for
+from proofka.properties.verdict import Status, Verdict
 
 Rank = tuple[bool, float]
 """The rank of a change for a violation: required properties first, then the rows of the table from the top."""

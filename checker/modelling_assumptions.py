@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from model.deployment.choices import Acks, OnProcessingError, Sink
-from model.deployment.deployment import Deployment
-from model.deployment.implied.cleaning import deletes_in_time_are_assumed, drops_markers, reading_is_timed
-from model.deployment.implied.commits import brokers_keep_offsets
-from model.deployment.implied.coordination import coordinator_outage_is_limited, transaction_state_may_be_lost
-from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
-from model.deployment.implied.forgetting import brokers_forget_deleted, sending_in_time_is_assumed
-from model.deployment.implied.outages import may_return_unfenced, modelled_brokers, outages_of_consumer
-from model.deployment.known_properties import properties_about
-from model.durations import Duration
-from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, Fault
-from model.recovery.choosing import recovery_of
-from model.state.pipeline import UNLIMITED_ATTEMPTS, counts_retries
-from properties.modelling_assumption import AssumptionKind, ModellingAssumption
+from proofka.model.deployment.choices import Acks, OnProcessingError, Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.cleaning import deletes_in_time_are_assumed, drops_markers, reading_is_timed
+from proofka.model.deployment.implied.commits import brokers_keep_offsets
+from proofka.model.deployment.implied.coordination import coordinator_outage_is_limited, transaction_state_may_be_lost
+from proofka.model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
+from proofka.model.deployment.implied.forgetting import brokers_forget_deleted, sending_in_time_is_assumed
+from proofka.model.deployment.implied.outages import may_return_unfenced, modelled_brokers, outages_of_consumer
+from proofka.model.deployment.known_properties import properties_about
+from proofka.model.durations import Duration
+from proofka.model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, FALLS_SILENT, LOSES_REQUESTS, OF_BROKERS, Fault
+from proofka.model.recovery.choosing import recovery_of
+from proofka.model.state.pipeline import UNLIMITED_ATTEMPTS, counts_retries
+from proofka.properties.modelling_assumption import AssumptionKind, ModellingAssumption
 
 READING = properties_about("reading")
 """The properties of the records that a consumer reads and processes."""

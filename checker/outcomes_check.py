@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from checker.tampered import TamperedDocument
-from properties.reproduced import digest, from_document
-from properties.reproductions import contradiction
+from proofka.checker.tampered import TamperedDocument
+from proofka.properties.reproduced import digest, from_document
+from proofka.properties.reproductions import contradiction
 
 Traces = Mapping[str, list[tuple[list[str], set[str]]]]
 """By digest, the actions of each trace and the properties that the trace violates."""

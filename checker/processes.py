@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from typing import TypeVar
 
-from checker.budget import processors
-from checker.interruption import handling, never_interrupted
+from proofka.checker.budget import processors
+from proofka.checker.interruption import handling, never_interrupted
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from checker.combinations import Combination
-from checker.exploration import AnyExploration
-from properties.verdict import Progress
+from proofka.checker.combinations import Combination
+from proofka.checker.exploration import AnyExploration
+from proofka.properties.verdict import Progress
 
 OnProgress = Callable[[Progress], None]
 

@@ -8,16 +8,16 @@ from itertools import pairwise
 
 import z3
 
-from checker.breadth_first import load_loops
-from checker.budget import Budget, Meter
-from checker.engine import EMBEDDED, Asked, Engine, explore_layer
-from checker.exploration import AnyExploration, Found, Question, Violation
-from checker.identity import Fingerprint, verdict_id
-from checker.kernel.components import Components
-from checker.shard import Shard
-from checker.solver import prove_domain_safety
-from model.language import TransitionSystem
-from properties.whole_space import InvariantCount, WholeSpace
+from proofka.checker.breadth_first import load_loops
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.engine import EMBEDDED, Asked, Engine, explore_layer
+from proofka.checker.exploration import AnyExploration, Found, Question, Violation
+from proofka.checker.identity import Fingerprint, verdict_id
+from proofka.checker.kernel.components import Components
+from proofka.checker.shard import Shard
+from proofka.checker.solver import prove_domain_safety
+from proofka.model.language import TransitionSystem
+from proofka.properties.whole_space import InvariantCount, WholeSpace
 
 
 def explore_whole(

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from checker.cone import FreeVariables, Substitution, propagate_constants, slice_to, specialise
-from checker.exploration import Question
-from checker.identity import Fingerprint
-from checker.reductions.always import always_reduced
-from checker.solver import prove_domain_safety
-from checker.terms import TermTable
-from model.language import TransitionSystem
-from model.pipeline import Model
-from properties.property import Property
+from proofka.checker.cone import FreeVariables, Substitution, propagate_constants, slice_to, specialise
+from proofka.checker.exploration import Question
+from proofka.checker.identity import Fingerprint
+from proofka.checker.reductions.always import always_reduced
+from proofka.checker.solver import prove_domain_safety
+from proofka.checker.terms import TermTable
+from proofka.model.language import TransitionSystem
+from proofka.model.pipeline import Model
+from proofka.properties.property import Property
 
 WITNESS = "witness of "
 LIMIT = "limit "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from checker.cluster.launching import libraries
-from model.deployment.choices import Commit, Sink
-from model.deployment.consumer_rules import NO_GROUP
-from model.deployment.deployment import Deployment
+from proofka.checker.cluster.launching import libraries
+from proofka.model.deployment.choices import Commit, Sink
+from proofka.model.deployment.consumer_rules import NO_GROUP
+from proofka.model.deployment.deployment import Deployment
 
 _GIVEN = ("file", "option")
 """Origins of settings that the user gave; a real client and a real broker derive all others by themselves."""

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
-from checker.tampered import TamperedDocument
-from model.deployment import to_document
-from model.deployment.defaults import choices_of, is_known
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.question import question
-from model.deployment.rebuilding import Place, built_of, of_faults, said_of
-from model.deployment.setting import Setting
+from proofka.checker.tampered import TamperedDocument
+from proofka.model.deployment import to_document
+from proofka.model.deployment.defaults import choices_of, is_known
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.question import question
+from proofka.model.deployment.rebuilding import Place, built_of, of_faults, said_of
+from proofka.model.deployment.setting import Setting
 
 GIVEN = ("file", "option")
 ATTEMPTS = 6

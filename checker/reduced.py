@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from checker.kernel.canonical import Canonical
-from checker.questions import Group, Prepared
-from checker.reductions.choice import Reduction
-from checker.reductions.ranking import rankings
-from checker.reductions.symmetry import NotSymmetric, prove_symmetry
-from checker.solver import Replayer
-from checker.traces import hold_against, replay
-from model.language import Permutation, Ranked, TransitionSystem
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.questions import Group, Prepared
+from proofka.checker.reductions.choice import Reduction
+from proofka.checker.reductions.ranking import rankings
+from proofka.checker.reductions.symmetry import NotSymmetric, prove_symmetry
+from proofka.checker.solver import Replayer
+from proofka.checker.traces import hold_against, replay
+from proofka.model.language import Permutation, Ranked, TransitionSystem
 
 
 @dataclass(frozen=True)

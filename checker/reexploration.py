@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
-from checker.budget import Budget
-from checker.check import Run, prepare_groups
-from checker.questions import Group, Prepared, group
-from checker.reductions.choice import Reduction
-from checker.statements import PASSES, assumptions_of_pass, reductions_of
-from checker.tampered import compare
-from checker.timing.network import Contradiction
-from checker.verify import counted
-from model.deployment import from_document
-from model.deployment.deployment import Deployment
-from properties.verdict import EngineRun, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run, prepare_groups
+from proofka.checker.questions import Group, Prepared, group
+from proofka.checker.reductions.choice import Reduction
+from proofka.checker.statements import PASSES, assumptions_of_pass, reductions_of
+from proofka.checker.tampered import compare
+from proofka.checker.timing.network import Contradiction
+from proofka.checker.verify import counted
+from proofka.model.deployment import from_document
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import EngineRun, Verdict
 
 Document = Mapping[str, Any]
 

@@ -26,19 +26,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from checker.budget import ANSWERED_TO, Budget
-from checker.candidate import Candidate
-from checker.check import Run
-from checker.clauses import Chosen, Clause, Offered
-from checker.likely_changes import may_prevent
-from checker.repair_watch import Unwatched, Watch
-from checker.run_transfer import Counterexample, run_along
-from model.deployment.changing import Change, changed, changes_of, companions, upgrades_of
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.explored import FaultBudget
-from properties.likely_settings import likely_for
-from properties.verdict import CutSet, Result, Status, Verdict
+from proofka.checker.budget import ANSWERED_TO, Budget
+from proofka.checker.candidate import Candidate
+from proofka.checker.check import Run
+from proofka.checker.clauses import Chosen, Clause, Offered
+from proofka.checker.likely_changes import may_prevent
+from proofka.checker.repair_watch import Unwatched, Watch
+from proofka.checker.run_transfer import Counterexample, run_along
+from proofka.model.deployment.changing import Change, changed, changes_of, companions, upgrades_of
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.explored import FaultBudget
+from proofka.properties.likely_settings import likely_for
+from proofka.properties.verdict import CutSet, Result, Status, Verdict
 
 NOTHING: Chosen = frozenset()
 MODELS_KEPT = 8

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from model.deployment.changing import Change
-from properties.verdict import Result
+from proofka.model.deployment.changing import Change
+from proofka.properties.verdict import Result
 
 if TYPE_CHECKING:
-    from checker.repair import Repair
+    from proofka.checker.repair import Repair
 
 
 class Watch(Protocol):

@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checker.solver import Replayer
-from checker.timing.constraints import RunningClocks, constraints_along
-from checker.timing.schedule import Schedule, schedule
-from checker.traces import ReplayMismatch, replay
-from model.language import Action, TransitionSystem
-from model.pipeline import Model
-from properties.catalogue import properties_of
-from properties.property import Property
-from properties.verdict import Step
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.constraints import RunningClocks, constraints_along
+from proofka.checker.timing.schedule import Schedule, schedule
+from proofka.checker.traces import ReplayMismatch, replay
+from proofka.model.language import Action, TransitionSystem
+from proofka.model.pipeline import Model
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
+from proofka.properties.verdict import Step
 
 Run = tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
 """The steps of a run: names and arguments of actions."""

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from checker.budget import Budget
-from checker.check import Run, prepare_groups
-from checker.processes import as_completed
-from checker.questions import fingerprints
-from model.deployment import ASSUMPTIONS, with_assumption
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from properties.verdict import CutSet, Sensitivity, Status, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run, prepare_groups
+from proofka.checker.processes import as_completed
+from proofka.checker.questions import fingerprints
+from proofka.model.deployment import ASSUMPTIONS, with_assumption
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.properties.verdict import CutSet, Sensitivity, Status, Verdict
 
 FAULTS = 1
 """Largest number of faults within which variants are compared with the deployment."""

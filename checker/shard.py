@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.combinations import Combination
-from checker.kernel import visited
-from checker.kernel.components import Components
-from checker.kernel.layout import Words
-from checker.kernel.table import hash_of
-from checker.kernel.visited import PARTITION_BITS, PARTITIONS
+from proofka.checker.combinations import Combination
+from proofka.checker.kernel import visited
+from proofka.checker.kernel.components import Components
+from proofka.checker.kernel.layout import Words
+from proofka.checker.kernel.table import hash_of
+from proofka.checker.kernel.visited import PARTITION_BITS, PARTITIONS
 
 INITIAL_STATE = 0xFFFFFFFF
 """The parent of an initial state."""

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import z3
 
-from checker.disk_cache import LOG, disk_cache
-from checker.forked import in_two_processes
-from checker.obligations.obligation import Impossible
-from checker.terms import Node, TermTable, hashes
-from model.language import Action, State, TransitionSystem, Variable
-from model.language.terms import Filling, IntVal
+from proofka.checker.disk_cache import LOG, disk_cache
+from proofka.checker.forked import in_two_processes
+from proofka.checker.obligations.obligation import Impossible
+from proofka.checker.terms import Node, TermTable, hashes
+from proofka.model.language import Action, State, TransitionSystem, Variable
+from proofka.model.language.terms import Filling, IntVal
 
 Bounds = tuple[float, float]
 """The least and the greatest value that a term can have."""

@@ -8,23 +8,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
-from model.deployment.dialects.document import read_document
-from model.deployment.dialects.misspelling import misspelt_keys
-from model.deployment.dialects.other_products import mention_of
-from model.deployment.dialects.own import is_deployment, looks_like_deployment
-from model.deployment.dialects.telling import broken
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.hiding import HIDDEN, shown_value
-from model.deployment.leaving_out import with_notes
-from model.deployment.normalised import read_normalised
-from model.deployment.problems import first_of
-from model.deployment.properties_reader import rest_of_properties
-from model.deployment.release import JAVA
-from model.deployment.setting import Origin, Setting
-from model.deployment.source import is_standard_input
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.dialects.document import read_document
+from proofka.model.deployment.dialects.misspelling import misspelt_keys
+from proofka.model.deployment.dialects.other_products import mention_of
+from proofka.model.deployment.dialects.own import is_deployment, looks_like_deployment
+from proofka.model.deployment.dialects.telling import broken
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import HIDDEN, shown_value
+from proofka.model.deployment.leaving_out import with_notes
+from proofka.model.deployment.normalised import read_normalised
+from proofka.model.deployment.problems import first_of
+from proofka.model.deployment.properties_reader import rest_of_properties
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.source import is_standard_input
 
 PARTIAL = "proofka check --partial checks the pipeline without the rejected values"
 """Advice for rejected values, besides correcting them."""
@@ -46,9 +46,9 @@ _PLAIN = re.compile(r"true|false|-?[0-9][0-9.]{0,19}( ?([num]?s|m|h|d|[kKmMgG]?[
 """Values of placeholders that are always shown, because no secret has this form."""
 
 if TYPE_CHECKING:
-    from checker.existing_files import Sought
-    from checker.live.asked import Asked as Live
-    from model.deployment.given import Given
+    from proofka.checker.existing_files import Sought
+    from proofka.checker.live.asked import Asked as Live
+    from proofka.model.deployment.given import Given
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,17 @@ class Source:
     def seek(self) -> Sought | None:
         """Return the content of a folder or of another program's file; None for a deployment. Raise DeploymentError."""
         if self.live is not None:
-            from checker.described_pipelines import seek_live
+            from proofka.checker.described_pipelines import seek_live
 
             return seek_live(self)
         if self.file is None or not is_of_others(self.file):
             return None
         if self.file.is_dir():
-            from checker.described_pipelines import is_described, seek_described
+            from proofka.checker.described_pipelines import is_described, seek_described
 
             if is_described(self.file):
                 return seek_described(self)
-        from checker.existing_files import seek
+        from proofka.checker.existing_files import seek
 
         return seek(self.file, self)
 
@@ -163,7 +163,7 @@ class Source:
 
     def _version_of_java(self) -> Given | None:
         """Return the release of Java's clients that ``--client`` names. Raise DeploymentError for other clients."""
-        from checker.existing_files import client_releases
+        from proofka.checker.existing_files import client_releases
 
         releases = client_releases(self.clients)
         others = [library for library in releases if library != JAVA]
@@ -204,7 +204,7 @@ def is_of_others(file: Path) -> bool:
         return False
     if is_deployment(document):
         return False
-    from model.deployment.dialects.recognising import dialect_of
+    from proofka.model.deployment.dialects.recognising import dialect_of
 
     return dialect_of(document) is not None
 
@@ -268,14 +268,14 @@ def _with_total(settings: Iterable[Setting], faults: str) -> tuple[Setting, ...]
 
 def check_profile(name: str) -> None:
     """Raise DeploymentError if ``--profile`` names no profile."""
-    from model.deployment.profiles import properties_of_profile
+    from proofka.model.deployment.profiles import properties_of_profile
 
     properties_of_profile(_profile(name))
 
 
 def _profile(name: str) -> Given:
-    from model.deployment.given import Given
-    from model.deployment.hiding import printable
+    from proofka.model.deployment.given import Given
+    from proofka.model.deployment.hiding import printable
 
     return Given("profile", name, Origin("option", f"--profile {printable(name)}"))
 
@@ -289,9 +289,9 @@ def narrowed(
         limited = budget.without_limits() if faults == "any" else budget.up_to(int(faults))
         deployment = replace(deployment, faults=limited, settings=_with_total(deployment.settings, faults))
     if require or profile is not None:
-        from model.deployment.given import Given
-        from model.deployment.hiding import printable
-        from model.deployment.required_properties import read_required, requiring
+        from proofka.model.deployment.given import Given
+        from proofka.model.deployment.hiding import printable
+        from proofka.model.deployment.required_properties import read_required, requiring
 
         options = [(name, Origin("option", f"--require {printable(name)}")) for name in dict.fromkeys(require or ())]
         asked = tuple(Given("require", name, origin) for name, origin in options) or None

@@ -11,16 +11,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from checker.budget import ANSWERED_TO, MEMORY_SHARE, Budget, physical_memory, processors
-from checker.check import Run, prepare_groups
-from checker.processes import as_completed
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.question import question
-from model.deployment.rebuilding import Place, built_of, said_of
-from model.deployment.setting import Origin, Setting
-from properties.stability import AtSize
-from properties.verdict import CutSet, Status, Verdict
+from proofka.checker.budget import ANSWERED_TO, MEMORY_SHARE, Budget, physical_memory, processors
+from proofka.checker.check import Run, prepare_groups
+from proofka.checker.processes import as_completed
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.question import question
+from proofka.model.deployment.rebuilding import Place, built_of, said_of
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.properties.stability import AtSize
+from proofka.properties.verdict import CutSet, Status, Verdict
 
 VALUES: dict[str, range] = {"records": range(1, 4), "log": range(2, 5), "replicas": range(3, 6)}
 """The tried values of each size."""

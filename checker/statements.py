@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise, permutations
 from typing import Any
 
-from checker.budget import ANSWERED_TO
-from checker.check import question_ids
-from checker.modelling_assumptions import assumptions_behind
-from checker.questions import Group, Prepared
-from checker.reductions.choice import Reduction, UnknownReduction, chosen
-from checker.tampered import TamperedDocument, compare
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from model.language import TransitionSystem
-from properties.modelling_assumption import ModellingAssumption, by_kind
-from properties.property import Property
+from proofka.checker.budget import ANSWERED_TO
+from proofka.checker.check import question_ids
+from proofka.checker.modelling_assumptions import assumptions_behind
+from proofka.checker.questions import Group, Prepared
+from proofka.checker.reductions.choice import Reduction, UnknownReduction, chosen
+from proofka.checker.tampered import TamperedDocument, compare
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem
+from proofka.properties.modelling_assumption import ModellingAssumption, by_kind
+from proofka.properties.property import Property
 
 Document = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import z3
 
-from model.language.z3_library import function
+from proofka.model.language.z3_library import function
 
 _ADDRESS = ctypes.c_void_p
 

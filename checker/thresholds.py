@@ -11,20 +11,20 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from checker.budget import Budget
-from checker.check import Run, explore, prepare_groups
-from checker.reductions.always import always_reduced
-from checker.timing.contradictions import in_words
-from checker.timing.loop import InTime
-from checker.timing.network import Contradiction
-from checker.timing.refinement import OtherSystem
-from model.deployment.deployment import Deployment
-from model.deployment.durations import NAMES
-from model.deployment.times import Durations
-from model.durations import Quantity
-from model.pipeline import build
-from properties.property import Property
-from properties.verdict import Status, Threshold, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run, explore, prepare_groups
+from proofka.checker.reductions.always import always_reduced
+from proofka.checker.timing.contradictions import in_words
+from proofka.checker.timing.loop import InTime
+from proofka.checker.timing.network import Contradiction
+from proofka.checker.timing.refinement import OtherSystem
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.durations import NAMES
+from proofka.model.deployment.times import Durations
+from proofka.model.durations import Quantity
+from proofka.model.pipeline import build
+from proofka.properties.property import Property
+from proofka.properties.verdict import Status, Threshold, Verdict
 
 MOST_VALUES = 20
 """Largest number of values that are tried for a setting."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from checker.reductions.ranking import ranked_state
-from checker.solver import Replayer
-from model.language import Action, Ranked, State, TransitionSystem
-from properties.property import Property
-from properties.verdict import Change, CutSet, Shown, Step, Trace
+from proofka.checker.reductions.ranking import ranked_state
+from proofka.checker.solver import Replayer
+from proofka.model.language import Action, Ranked, State, TransitionSystem
+from proofka.properties.property import Property
+from proofka.properties.verdict import Change, CutSet, Shown, Step, Trace
 
 
 class ReplayMismatch(Exception):

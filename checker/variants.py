@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from model.deployment import from_document, to_document
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.question import question
-from model.deployment.rebuilding import (
+from proofka.model.deployment import from_document, to_document
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.question import question
+from proofka.model.deployment.rebuilding import (
     FAULTS,
     Place,
     built_of,
@@ -23,8 +23,8 @@ from model.deployment.rebuilding import (
     exchanged,
     said_of,
 )
-from model.deployment.setting import Setting
-from properties.difference import Changed
+from proofka.model.deployment.setting import Setting
+from proofka.properties.difference import Changed
 
 _APART = ("durations", "bounds", "sender", "rebalancing")
 """Members of a normalised deployment that are objects of independent values."""

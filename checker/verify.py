@@ -7,30 +7,30 @@ from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from checker.budget import Budget, Meter
-from checker.certificates.agreement import verify_named
-from checker.check import prepare_groups
-from checker.conclusion import faults_in_words
-from checker.continuing import continued
-from checker.embedded import EmbeddedExploration
-from checker.fixed_point import with_epochs
-from checker.outcomes_check import verify_outcomes
-from checker.questions import group, prepare
-from checker.rebuilt import verify_settings
-from checker.reductions.always import always_reduced
-from checker.reductions.choice import Reduction
-from checker.solver import Replayer
-from checker.statements import PASSES, one_verdict_each, reductions_of, verify_claims
-from checker.tampered import TamperedDocument
-from checker.timing.constraints import Between, bounds_on
-from checker.traces import ReplayMismatch, replay, shown_of, steps_of
-from model.deployment import Deployment, from_document
-from model.language import Action, State, TransitionSystem
-from model.pipeline import Model, build
-from properties.catalogue import properties_of
-from properties.property import Property
-from properties.sealing import SEAL, seal
-from properties.verdict import Change, Shown
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.certificates.agreement import verify_named
+from proofka.checker.check import prepare_groups
+from proofka.checker.conclusion import faults_in_words
+from proofka.checker.continuing import continued
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.fixed_point import with_epochs
+from proofka.checker.outcomes_check import verify_outcomes
+from proofka.checker.questions import group, prepare
+from proofka.checker.rebuilt import verify_settings
+from proofka.checker.reductions.always import always_reduced
+from proofka.checker.reductions.choice import Reduction
+from proofka.checker.solver import Replayer
+from proofka.checker.statements import PASSES, one_verdict_each, reductions_of, verify_claims
+from proofka.checker.tampered import TamperedDocument
+from proofka.checker.timing.constraints import Between, bounds_on
+from proofka.checker.traces import ReplayMismatch, replay, shown_of, steps_of
+from proofka.model.deployment import Deployment, from_document
+from proofka.model.language import Action, State, TransitionSystem
+from proofka.model.pipeline import Model, build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
+from proofka.properties.sealing import SEAL, seal
+from proofka.properties.verdict import Change, Shown
 
 Document = Mapping[str, Any]
 

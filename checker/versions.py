@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
 
-from model.pipeline import VERSION
+from proofka.model.pipeline import VERSION
 
 
 def versions() -> dict[str, str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from model.deployment.choices import OnSendError
-from model.language import Display, State, Variable, present
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.request_words import ABANDONED, ON_ITS_WAY
-from model.state.transactions import Outcome, Status, Transactions
-from model.state.wording import broker_name, log_entries, log_words, members, reassignment_words, record_name
+from proofka.model.deployment.choices import OnSendError
+from proofka.model.language import Display, State, Variable, present
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.request_words import ABANDONED, ON_ITS_WAY
+from proofka.model.state.transactions import Outcome, Status, Transactions
+from proofka.model.state.wording import broker_name, log_entries, log_words, members, reassignment_words, record_name
 
 _FATES = {
     Fate.UNSENT: "not sent",

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import z3
 
-from model import relabelling
-from model.compaction import aborted, cleaner
-from model.consuming import (
+from proofka.model import relabelling
+from proofka.model.compaction import aborted, cleaner
+from proofka.model.consuming import (
     consumer,
     failing,
     membership,
@@ -20,17 +20,17 @@ from model.consuming import (
     retention,
     saved_memory,
 )
-from model.deployment.deployment import Deployment
-from model.deployment.implied.outages import ends_of_producer
-from model.displays import displays
-from model.language import TransitionSystem
-from model.language.terms import And, Not, Or
-from model.log import early_expiry, id_expiry, log_starts, replica
-from model.producing import produce, producer, splitting, stopping
-from model.producing.application import resend_due
-from model.producing.choosing import sending_of
-from model.recovery.choosing import recovery_of
-from model.replication import (
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.outages import ends_of_producer
+from proofka.model.displays import displays
+from proofka.model.language import TransitionSystem
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.log import early_expiry, id_expiry, log_starts, replica
+from proofka.model.producing import produce, producer, splitting, stopping
+from proofka.model.producing.application import resend_due
+from proofka.model.producing.choosing import sending_of
+from proofka.model.recovery.choosing import recovery_of
+from proofka.model.replication import (
     announced_ends,
     answering_late,
     broker,
@@ -42,10 +42,10 @@ from model.replication import (
     moving_replicas,
     starting_early,
 )
-from model.sequencing import idempotence, network
-from model.state.pipeline import Pipeline, declare
-from model.timing import clocks_and_needs
-from model.transactions import coordinator, ending, forgetting, split_transactions
+from proofka.model.sequencing import idempotence, network
+from proofka.model.state.pipeline import Pipeline, declare
+from proofka.model.timing import clocks_and_needs
+from proofka.model.transactions import coordinator, ending, forgetting, split_transactions
 
 VERSION = "20"
 """The model's version, part of every verdict's id. It changes whenever a verdict can change."""

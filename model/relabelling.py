@@ -10,11 +10,11 @@ from itertools import pairwise
 
 import z3
 
-from model.deployment.choices import OnRestart
-from model.language import Permutation, Ranked, Symmetry, Unread, Variable, present
-from model.language.terms import And, Not, Or
-from model.producing.application import resend_due
-from model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.deployment.choices import OnRestart
+from proofka.model.language import Permutation, Ranked, Symmetry, Unread, Variable, present
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.producing.application import resend_due
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
 
 
 def ranked(pipeline: Pipeline) -> tuple[Ranked, ...]:

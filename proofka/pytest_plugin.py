@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from properties.verdict import Result
+    from proofka.properties.verdict import Result
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from model.deployment.deployment import Deployment
-from properties.verdict import Result, Status, Verdict
-from properties.verdict_table import faults_of
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.properties.verdict_table import faults_of
 
 
 def assert_holds(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
-from model.deployment.deployment import Deployment
+from proofka.model.deployment.deployment import Deployment
 
 ACCEPTED = "accepted until"
 """The text before the day in the note about an accepted property."""

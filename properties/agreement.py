@@ -7,12 +7,12 @@ from itertools import combinations
 
 import z3
 
-from model.language import State
-from model.language.terms import And, BoolVal, Not, Or
-from model.replication.moving_replicas import was_removed
-from model.state.pipeline import Pipeline, Replica
-from properties.property import Property
-from properties.situations import on_serving_leader, serving_leader
+from proofka.model.language import State
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.replication.moving_replicas import was_removed
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.properties.property import Property
+from proofka.properties.situations import on_serving_leader, serving_leader
 
 
 def taken_back(pipeline: Pipeline, offset: int) -> z3.BoolRef:

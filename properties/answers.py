@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.consumer import unprocessed
-from model.deployment.choices import Acks
-from model.language import State
-from model.language.terms import And, If, Not, Or, Sum
-from model.log.visibility import keeps_record
-from model.producing.produce import acknowledge
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from properties.property import Property
-from properties.situations import (
+from proofka.model.consuming.consumer import unprocessed
+from proofka.model.deployment.choices import Acks
+from proofka.model.language import State
+from proofka.model.language.terms import And, If, Not, Or, Sum
+from proofka.model.log.visibility import keeps_record
+from proofka.model.producing.produce import acknowledge
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.properties.property import Property
+from proofka.properties.situations import (
     acknowledged,
     can_be_given,
     failed,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from properties.verdict import CutSet, Status
+from proofka.properties.verdict import CutSet, Status
 
 
 class Stage(StrEnum):

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.position import agrees
-from model.deployment.choices import Acks
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.visibility import end_of_reading
-from model.state.pipeline import Pipeline, Replica
-from properties.property import Property
-from properties.situations import on_serving_leader
+from proofka.model.consuming.position import agrees
+from proofka.model.deployment.choices import Acks
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.visibility import end_of_reading
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.properties.property import Property
+from proofka.properties.situations import on_serving_leader
 
 
 def has_read_all(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from model.deployment.required_properties import ASKED_BY_DEFAULT
-from model.state.pipeline import Pipeline
-from model.state.shared_terms import shared
-from properties import agreement, answers, availability, duplication, loss, ordering, transactions
-from properties.property import Property
+from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.state.shared_terms import shared
+from proofka.properties import agreement, answers, availability, duplication, loss, ordering, transactions
+from proofka.properties.property import Property
 
 FAMILIES = (loss, answers, duplication, transactions, ordering, agreement, availability)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from properties.verdict import Verdict
+    from proofka.properties.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.setting import Setting
-from properties.verdict import Verdict
+from proofka.model.deployment.setting import Setting
+from proofka.properties.verdict import Verdict
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from itertools import combinations
 
 import z3
 
-from model.deployment.choices import Sink
-from model.faults import Fault
-from model.language import State
-from model.language.terms import And, BoolVal, If, Not, Or, Sum
-from model.state.pipeline import Pipeline, Replica
-from model.state.sink import Applied
-from properties.loss import consumer_restarted, expired_unread, unprocessed_for_good, without_effect
-from properties.property import Property
-from properties.situations import (
+from proofka.model.deployment.choices import Sink
+from proofka.model.faults import Fault
+from proofka.model.language import State
+from proofka.model.language.terms import And, BoolVal, If, Not, Or, Sum
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.sink import Applied
+from proofka.properties.loss import consumer_restarted, expired_unread, unprocessed_for_good, without_effect
+from proofka.properties.property import Property
+from proofka.properties.situations import (
     both_can_be_read,
     first,
     on_serving_leader,

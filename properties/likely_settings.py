@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from model.faults import GROUPS
-from properties.verdict import CutSet
+from proofka.model.faults import GROUPS
+from proofka.properties.verdict import CutSet
 
 NO_FAULT = "none"
 """The word in the column ``faults`` for a trace without faults."""

@@ -7,20 +7,20 @@ from itertools import combinations
 
 import z3
 
-from model.consuming.consumer import unprocessed
-from model.consuming.position import valid_committed, valid_position
-from model.consuming.reading import is_no_loss, was_passed_rightly
-from model.faults import Fault
-from model.language import State, Variable
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.markers import is_aborted
-from model.log.visibility import keeps_record
-from model.producing.resuming import may_be_committed
-from model.state.compaction import DROPPED, REMOVED
-from model.state.pipeline import Fate, Pipeline, Replica
-from model.state.transactions import Outcome, Transactions
-from properties.property import Property
-from properties.situations import (
+from proofka.model.consuming.consumer import unprocessed
+from proofka.model.consuming.position import valid_committed, valid_position
+from proofka.model.consuming.reading import is_no_loss, was_passed_rightly
+from proofka.model.faults import Fault
+from proofka.model.language import State, Variable
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.markers import is_aborted
+from proofka.model.log.visibility import keeps_record
+from proofka.model.producing.resuming import may_be_committed
+from proofka.model.state.compaction import DROPPED, REMOVED
+from proofka.model.state.pipeline import Fate, Pipeline, Replica
+from proofka.model.state.transactions import Outcome, Transactions
+from proofka.properties.property import Property
+from proofka.properties.situations import (
     accepted,
     acknowledged,
     failed,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from properties.verdict import CutSet, Result, Status, Verdict
+from proofka.properties.verdict import CutSet, Result, Status, Verdict
 
 
 class Kind(StrEnum):

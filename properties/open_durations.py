@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.coordination import coordinator_outage_is_limited
-from model.faults import FALLS_SILENT, OF_BROKERS, Fault
-from properties.verdict import Trace
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.coordination import coordinator_outage_is_limited
+from proofka.model.faults import FALLS_SILENT, OF_BROKERS, Fault
+from proofka.properties.verdict import Trace
 
 _STANDS_FOR = (
     "a record that is in flight for long stands for one that waited for the coordinator, and with shorter waits the "

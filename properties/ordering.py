@@ -7,14 +7,14 @@ from itertools import combinations
 
 import z3
 
-from model.consuming.consumer import unprocessed
-from model.language import State
-from model.language.terms import And, Not, Or
-from model.log.visibility import can_be_read, keeps_record
-from model.producing.application import resend_due
-from model.state.pipeline import Pipeline, Replica
-from properties.property import Property
-from properties.situations import (
+from proofka.model.consuming.consumer import unprocessed
+from proofka.model.language import State
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.log.visibility import can_be_read, keeps_record
+from proofka.model.producing.application import resend_due
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.properties.property import Property
+from proofka.properties.situations import (
     accepted,
     both_can_be_read,
     first,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import State
+from proofka.model.language import State
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, ChangedSetting, Outcome
+from proofka.properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, ChangedSetting, Outcome
 
 MARKS = {REPRODUCED: "✓", DIVERGED: "✗", NOT_FAILED: "✗", NOT_STEERABLE: "?"}
 """The mark before an outcome, by its kind."""

@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping
 
 import z3
 
-from model.deployment.choices import OnRestart, OnSendError
-from model.faults import Fault
-from model.language import State, Variable
-from model.language.terms import And, BoolVal, IntVal, Not, Or
-from model.log.holes import stands
-from model.log.log_starts import start_for_readers
-from model.log.visibility import can_be_read, keeps_record
-from model.producing.application import due_after_start, resend_due
-from model.producing.resuming import may_be_committed
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.transactions import Outcome
-from model.transactions.sending import sent_again, transaction_of
+from proofka.model.deployment.choices import OnRestart, OnSendError
+from proofka.model.faults import Fault
+from proofka.model.language import State, Variable
+from proofka.model.language.terms import And, BoolVal, IntVal, Not, Or
+from proofka.model.log.holes import stands
+from proofka.model.log.log_starts import start_for_readers
+from proofka.model.log.visibility import can_be_read, keeps_record
+from proofka.model.producing.application import due_after_start, resend_due
+from proofka.model.producing.resuming import may_be_committed
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.transactions import Outcome
+from proofka.model.transactions.sending import sent_again, transaction_of
 
 
 def on_serving_leader(pipeline: Pipeline, condition: Callable[[Replica], z3.BoolRef]) -> z3.BoolRef:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from properties.verdict import CutSet, Status
+from proofka.properties.verdict import CutSet, Status
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from model.language import State
-from model.language.terms import And, Not, Or
-from model.log.holes import kept_as
-from model.log.visibility import is_left_open
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.transactions import Outcome, Status, Transaction
-from model.transactions.coordinator import refuses_markers
-from model.transactions.ending import all_acknowledged
-from model.transactions.sending import batches_of
-from properties.property import Property
-from properties.situations import can_be_given, on_serving_leader, serving_leader, value
+from proofka.model.language import State
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.log.holes import kept_as
+from proofka.model.log.visibility import is_left_open
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.transactions import Outcome, Status, Transaction
+from proofka.model.transactions.coordinator import refuses_markers
+from proofka.model.transactions.ending import all_acknowledged
+from proofka.model.transactions.sending import batches_of
+from proofka.properties.property import Property
+from proofka.properties.situations import can_be_given, on_serving_leader, serving_leader, value
 
 
 def _unless_replaced(pipeline: Pipeline, leader: Replica, batch: Batch) -> tuple[z3.BoolRef, ...]:

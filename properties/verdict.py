@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from properties.modelling_assumption import ModellingAssumption
+from proofka.properties.modelling_assumption import ModellingAssumption
 
 if TYPE_CHECKING:
-    from properties.certified import Certificate
-    from properties.reproduced import Outcome
-    from properties.stability import AtSize
+    from proofka.properties.certified import Certificate
+    from proofka.properties.reproduced import Outcome
+    from proofka.properties.stability import AtSize
 
 CutSet = tuple[tuple[str, int], ...]
 """A fault set, as pairs (kind, count) sorted by kind. The empty tuple is the empty fault set."""
@@ -313,6 +313,6 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return the verdicts as an HTML table, which notebooks show."""
-        from properties.verdict_table import html_table
+        from proofka.properties.verdict_table import html_table
 
         return html_table(self)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from properties.verdict import CutSet, Result, Verdict
+from proofka.properties.verdict import CutSet, Result, Verdict
 
 COLUMNS = ("property", "status", "required", "smallest_fault_sets", "complete_to", "states", "known_defects", "id")
 """The columns of a row: ``complete_to`` is the largest number of faults of which every combination was explored."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from model.deployment.deployment import Deployment
-from model.deployment.setting import Setting
-from properties.modelling_assumption import AssumptionKind
-from properties.verdict import Result, Sensitivity, Status, TimingLemma, Verdict
-from reports import wording
-from reports.known_defects import defect_lines
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.setting import Setting
+from proofka.properties.modelling_assumption import AssumptionKind
+from proofka.properties.verdict import Result, Sensitivity, Status, TimingLemma, Verdict
+from proofka.reports import wording
+from proofka.reports.known_defects import defect_lines
 
 
 def assumption_summary(deployment: Deployment, result: Result) -> Iterator[str]:

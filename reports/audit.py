@@ -8,10 +8,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from properties.audited import AuditSummary, PropertyCount
-from properties.verdict import Status
-from reports import lines, wording
-from reports.table import STYLE
+from proofka.properties.audited import AuditSummary, PropertyCount
+from proofka.properties.verdict import Status
+from proofka.reports import lines, wording
+from proofka.reports.table import STYLE
 
 COLUMNS = (Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN)
 

@@ -8,9 +8,9 @@ from itertools import zip_longest
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from properties.verdict import Shown, Step, states_of
-from reports import lines
-from reports.story import Story
+from proofka.properties.verdict import Shown, Step, states_of
+from proofka.reports import lines
+from proofka.reports.story import Story
 
 WIDE = 100
 """Width in characters from which the state is printed beside the steps."""

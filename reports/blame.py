@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from model.deployment.assumptions import PRODUCER_KEYS
-from model.deployment.deployment import Deployment
-from model.deployment.setting import Ignored, Origin, Setting
-from properties.likely_settings import LikelySetting, likely_settings
-from properties.verdict import CutSet, Prevention, Result, Status, Verdict
-from reports import wording
-from reports.explained import in_words, preventions_of
+from proofka.model.deployment.assumptions import PRODUCER_KEYS
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.setting import Ignored, Origin, Setting
+from proofka.properties.likely_settings import LikelySetting, likely_settings
+from proofka.properties.verdict import CutSet, Prevention, Result, Status, Verdict
+from proofka.reports import wording
+from proofka.reports.explained import in_words, preventions_of
 
 NOBODY_TO_BLAME = "Computed: no single change was found that prevents the violation with these faults."
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from properties.verdict import EngineRun, Result, Verdict
-from reports import wording
+from proofka.properties.verdict import EngineRun, Result, Verdict
+from proofka.reports import wording
 
 
 def _would_explore_more(verdict: Verdict) -> str:

@@ -9,12 +9,12 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.deployment import Deployment
-from properties.verdict import Result, Status, Verdict
-from reports import known_defects, lines, wording
-from reports.by_fault import POSSIBLE, Behind, Group, Happening, by_fault, grouped
-from reports.story import Story, Telling
-from reports.table import STYLE, remarks
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import known_defects, lines, wording
+from proofka.reports.by_fault import POSSIBLE, Behind, Group, Happening, by_fault, grouped
+from proofka.reports.story import Story, Telling
+from proofka.reports.table import STYLE, remarks
 
 MOST_HAPPENINGS = 3
 """Number of sentences under a heading that are printed; the other sentences are only counted."""

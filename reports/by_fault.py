@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.deployment.deployment import Deployment
-from model.deployment.known_properties import known_properties
-from model.faults import FAULT_ROWS
-from properties.verdict import CutSet, Result, Status, Verdict
-from reports import wording
-from reports.explained import preventions_of
-from reports.inherent import NO_FAULT, Known, known
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.known_properties import known_properties
+from proofka.model.faults import FAULT_ROWS
+from proofka.properties.verdict import CutSet, Result, Status, Verdict
+from proofka.reports import wording
+from proofka.reports.explained import preventions_of
+from proofka.reports.inherent import NO_FAULT, Known, known
 
 MOST_LIKELY = 6
 """Likelihood of ordinary operation, higher than the likelihood of every fault."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from properties.certified import Certificate, is_of, not_covered
-from properties.verdict import Result
-from reports import wording
+from proofka.properties.certified import Certificate, is_of, not_covered
+from proofka.properties.verdict import Result
+from proofka.reports import wording
 
 OF_OTHERS = "The result names a certificate of other verdicts, which is not cited."
 

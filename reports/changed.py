@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from properties.news import Compared, Kind, Known, News
-from properties.verdict import CutSet, Status, Trace
-from reports import wording
-from reports.formats import Answer
+from proofka.properties.news import Compared, Kind, Known, News
+from proofka.properties.verdict import CutSet, Status, Trace
+from proofka.reports import wording
+from proofka.reports.formats import Answer
 
 FAILING = (Kind.WORSE, Kind.UNDECIDED, Kind.NO_EVIDENCE)
 

@@ -11,11 +11,11 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-from model.deployment.deployment import Deployment
-from properties.accepted import accepted_notes
-from properties.verdict import Result, Status, Verdict
-from reports import certified, summary, wording
-from reports.formats import Answer
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.accepted import accepted_notes
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import certified, summary, wording
+from proofka.reports.formats import Answer
 
 SHOWN = 12
 """Number of hexadecimal digits of the configuration's hash in a citation."""

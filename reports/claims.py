@@ -11,15 +11,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.record_reader import path_of
-from model.input.whole_file import write_whole
-from properties.claims.claim import About, Answer, Decision, History, Outcome, SettingClaim
-from properties.claims.objections import excluded
-from properties.verdict import Status
-from reports import wording
-from reports.markdown import code, escaped
-from reports.story import Story, tellings
-from reports.terminal import console
+from proofka.model.deployment.record_reader import path_of
+from proofka.model.input.whole_file import write_whole
+from proofka.properties.claims.claim import About, Answer, Decision, History, Outcome, SettingClaim
+from proofka.properties.claims.objections import excluded
+from proofka.properties.verdict import Status
+from proofka.reports import wording
+from proofka.reports.markdown import code, escaped
+from proofka.reports.story import Story, tellings
+from proofka.reports.terminal import console
 
 STYLE: Mapping[Outcome, str] = {
     Outcome.CONFIRMED: "green",

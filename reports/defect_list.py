@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from properties.known_defects.defect import MEANING, NOTHING, Defect, release_in_words
-from properties.known_defects.register import defects_of, products
-from reports import lines, wording
+from proofka.properties.known_defects.defect import MEANING, NOTHING, Defect, release_in_words
+from proofka.properties.known_defects.register import defects_of, products
+from proofka.reports import lines, wording
 
 HOW_TO_ASK = (
     "proofka defects 3.9.1: those of a release of Kafka; librdkafka=2.3.0: of a client; librdkafka: of all its "

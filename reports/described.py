@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from reports import lines, wording
+from proofka.reports import lines, wording
 
 
 class DescribedReport:

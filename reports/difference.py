@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from properties.difference import Cause, Changed, Difference, VerdictChange
-from properties.verdict import Status, Verdict, differ_in_size
-from reports import lines, wording
-from reports.table import STYLE
+from proofka.properties.difference import Cause, Changed, Difference, VerdictChange
+from proofka.properties.verdict import Status, Verdict, differ_in_size
+from proofka.reports import lines, wording
+from proofka.reports.table import STYLE
 
 NOT_SET = "(not set)"
 MOST_SETS = 6

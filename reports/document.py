@@ -9,14 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from model.deployment.deployment import Deployment
-from model.deployment.document import to_document as deployment_to_document
-from model.deployment.setting import Setting
-from properties import certified, reproduced
-from properties.modelling_assumption import AssumptionKind, ModellingAssumption
-from properties.sealing import SEAL, seal
-from properties.stability import AtSize
-from properties.verdict import (
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.document import to_document as deployment_to_document
+from proofka.model.deployment.setting import Setting
+from proofka.properties import certified, reproduced
+from proofka.properties.modelling_assumption import AssumptionKind, ModellingAssumption
+from proofka.properties.sealing import SEAL, seal
+from proofka.properties.stability import AtSize
+from proofka.properties.verdict import (
     Change,
     Coverage,
     CutSet,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from properties.verdict import CutSet, Prevention, Result, Status, Verdict
-from reports import wording
+from proofka.properties.verdict import CutSet, Prevention, Result, Status, Verdict
+from proofka.reports import wording
 
 
 def explained(result: Result) -> Iterator[tuple[str, str]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_NOTHING, REFUSES_WRITES, REPLICAS_ASSUMED
-from model.deployment.choices import Acks
-from model.deployment.deployment import Deployment
-from model.deployment.known_keys import GOES_ON, MEANT, NOT_OF_THIS_RELEASE
-from model.deployment.leaving_out import AS_READ, PASSED_OVER
-from model.deployment.listed import ONE_COPY_OF_OFFSETS, RELEASE_ASSUMED
-from properties.accepted import ACCEPTED
-from properties.known_defects.unread import unread_releases
-from reports import wording
+from proofka.model.deployment.broker_rules import ABOVE_REPLICAS, REFUSES_NOTHING, REFUSES_WRITES, REPLICAS_ASSUMED
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.known_keys import GOES_ON, MEANT, NOT_OF_THIS_RELEASE
+from proofka.model.deployment.leaving_out import AS_READ, PASSED_OVER
+from proofka.model.deployment.listed import ONE_COPY_OF_OFFSETS, RELEASE_ASSUMED
+from proofka.properties.accepted import ACCEPTED
+from proofka.properties.known_defects.unread import unread_releases
+from proofka.reports import wording
 
 MOST_NOTES = 3
 """Number of notes that are printed before the answer; the other notes are only counted."""

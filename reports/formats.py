@@ -9,9 +9,9 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from model.deployment.deployment import Deployment
-from properties.news import News
-from properties.verdict import Result
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.news import News
+from proofka.properties.verdict import Result
 
 
 class UnknownFormat(Exception):
@@ -45,39 +45,39 @@ class Format:
 
 
 def _html(answers: Sequence[Answer]) -> str:
-    from reports.html import to_html
+    from proofka.reports.html import to_html
 
     (answer,) = answers
     return to_html(answer.deployment, answer.result, command=answer.command)
 
 
 def _markdown(answers: Sequence[Answer]) -> str:
-    from reports.markdown import to_markdown
+    from proofka.reports.markdown import to_markdown
 
     (answer,) = answers
     return to_markdown(answer.deployment, answer.result, command=answer.command)
 
 
 def _sarif(answers: Sequence[Answer]) -> str:
-    from reports.sarif import to_sarif
+    from proofka.reports.sarif import to_sarif
 
     return to_sarif(answers)
 
 
 def _junit(answers: Sequence[Answer]) -> bytes:
-    from reports.junit import to_junit
+    from proofka.reports.junit import to_junit
 
     return to_junit(answers)
 
 
 def _bibtex(answers: Sequence[Answer]) -> str:
-    from reports.citation import to_bibtex
+    from proofka.reports.citation import to_bibtex
 
     return to_bibtex(answers)
 
 
 def _pdf(answers: Sequence[Answer]) -> bytes:
-    from reports.pdf import to_pdf
+    from proofka.reports.pdf import to_pdf
 
     return to_pdf(answers)
 

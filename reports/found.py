@@ -8,12 +8,12 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.dialects.accounting import Account, Entry, Fate
-from model.deployment.dialects.component import Component
-from model.deployment.dialects.finding import Findings
-from model.deployment.dialects.other_products import Mention
-from model.deployment.dialects.pairing import Paired, Pipeline, Placed
-from reports import lines, wording
+from proofka.model.deployment.dialects.accounting import Account, Entry, Fate
+from proofka.model.deployment.dialects.component import Component
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.dialects.other_products import Mention
+from proofka.model.deployment.dialects.pairing import Paired, Pipeline, Placed
+from proofka.reports import lines, wording
 
 STYLES = {Fate.USED: "", Fate.IGNORED: "dim", Fate.REJECTED: "bold"}
 

@@ -13,12 +13,12 @@ from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-from model.deployment.choices import Commit, OnRestart, OnSendError, Sends, Sink
-from model.deployment.deployment import Deployment
-from model.deployment.durations import ENVIRONMENT
-from model.deployment.patch_levels import newest_of_line
-from model.deployment.release import JAVA
-from model.faults import ENDS_PRODUCER, ONLY_BY_NAME, Fault
+from proofka.model.deployment.choices import Commit, OnRestart, OnSendError, Sends, Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.durations import ENVIRONMENT
+from proofka.model.deployment.patch_levels import newest_of_line
+from proofka.model.deployment.release import JAVA
+from proofka.model.faults import ENDS_PRODUCER, ONLY_BY_NAME, Fault
 
 NO_FAULT = ""
 """The word of the table for ordinary operation."""
@@ -184,5 +184,5 @@ def _numbers(release: str) -> tuple[int, ...]:
 
 def table(name: str) -> tuple[Mapping[str, str], ...]:
     """Read the rows of a table beside this file."""
-    text = (files("reports") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
+    text = (files("proofka.reports") / "tables" / f"{name}.csv").read_text(encoding="utf-8")
     return tuple(csv.DictReader(text.splitlines()))

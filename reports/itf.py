@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from properties.verdict import Shown, Trace, states_of
-from reports import wording
-from reports.story import Telling
+from proofka.properties.verdict import Shown, Trace, states_of
+from proofka.reports import wording
+from proofka.reports.story import Telling
 
 DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 STRING, SEQUENCE = "Str", "Seq(Str)"

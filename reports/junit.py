@@ -14,14 +14,14 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as xml
 
-from properties.accepted import accepted_notes, note_about
-from properties.reproduced import Outcome
-from properties.reproductions import outcomes_of
-from properties.verdict import Status, Trace, Verdict
-from reports import known_defects, reproduced, wording
-from reports.assumptions import own_notes
-from reports.blame import blame
-from reports.formats import Answer
+from proofka.properties.accepted import accepted_notes, note_about
+from proofka.properties.reproduced import Outcome
+from proofka.properties.reproductions import outcomes_of
+from proofka.properties.verdict import Status, Trace, Verdict
+from proofka.reports import known_defects, reproduced, wording
+from proofka.reports.assumptions import own_notes
+from proofka.reports.blame import blame
+from proofka.reports.formats import Answer
 
 _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may contain, not even escaped (XML 1.0, production 2)."""

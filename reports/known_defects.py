@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from properties.verdict import KnownDefect, Result, Verdict
-from reports import wording
+from proofka.properties.verdict import KnownDefect, Result, Verdict
+from proofka.reports import wording
 
 MARK = "!"
 """The mark of a verdict beside which known defects stand, before their number."""

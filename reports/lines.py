@@ -10,8 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from reports import wording
-from reports.console import MAX_WIDTH
+from proofka.reports import wording
+from proofka.reports.console import MAX_WIDTH
 
 MIN_ROOM = 20
 """Smallest number of characters of text in a line, on a terminal of any width."""

@@ -7,10 +7,10 @@ from typing import Self
 from rich.console import Console, Group
 from rich.text import Text
 
-from properties.verdict import Progress, Verdict
-from reports import wording
-from reports.progress import WhileWatched, describe
-from reports.table import STYLE
+from proofka.properties.verdict import Progress, Verdict
+from proofka.reports import wording
+from proofka.reports.progress import WhileWatched, describe
+from proofka.reports.table import STYLE
 
 
 class LiveRows(WhileWatched):

@@ -6,15 +6,15 @@ import re
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from model.deployment.deployment import Deployment
-from properties.modelling_assumption import AssumptionKind
-from properties.verdict import Result
-from reports import assumptions, certified, citation, known_defects, reproduced, stability, summary, wording
-from reports.bounds import bound_lines, layers
-from reports.by_fault import by_fault, grouped
-from reports.explained import explained
-from reports.story import tellings
-from reports.table import engine_line
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.modelling_assumption import AssumptionKind
+from proofka.properties.verdict import Result
+from proofka.reports import assumptions, certified, citation, known_defects, reproduced, stability, summary, wording
+from proofka.reports.bounds import bound_lines, layers
+from proofka.reports.by_fault import by_fault, grouped
+from proofka.reports.explained import explained
+from proofka.reports.story import tellings
+from proofka.reports.table import engine_line
 
 MOST_FAULT_SETS = 8
 """Number of smallest fault sets of a property in the table; each one has a heading of its own among the traces."""
@@ -25,7 +25,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~&])")
 def to_markdown(deployment: Deployment, result: Result, *, command: str) -> str:
     """Return the page as text: verdicts, ids, bounds, traces, assumptions, configuration and the command."""
     environment = Environment(
-        loader=PackageLoader("reports"),
+        loader=PackageLoader("proofka.reports"),
         autoescape=False,  # the escapes below are Markdown's
         trim_blocks=True,
         lstrip_blocks=True,

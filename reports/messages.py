@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from properties.verdict import Step
+from proofka.properties.verdict import Step
 
 BROKER, LOG_OF = "broker {}", "{}'s log"
 """The lane of a broker by its number, and the name of the log of a lane in a trace."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from properties.verdict import Result, Status, Verdict
-from reports import wording
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import wording
 
 NOT_TRIED = "not searched: other values of assumptions and durations were not {}tried"
 

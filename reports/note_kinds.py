@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from model.deployment.known_keys import GOES_ON, MEANT
-from model.deployment.leaving_out import AS_READ, PASSED_OVER
+from proofka.model.deployment.known_keys import GOES_ON, MEANT
+from proofka.model.deployment.leaving_out import AS_READ, PASSED_OVER
 
 _HEADINGS = (
     ("rejected, and left out", (PASSED_OVER,)),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from properties.verdict import states_of
-from reports import lines, wording
-from reports.story import FAULT_MARK, STEP_MARK, TRACK, Story, Telling
+from proofka.properties.verdict import states_of
+from proofka.reports import lines, wording
+from proofka.reports.story import FAULT_MARK, STEP_MARK, TRACK, Story, Telling
 
 NOBODYS = "all together"
 """The heading of the parts of the state without a single owner."""

@@ -10,9 +10,9 @@ from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from properties.audited import AuditProgress, Stage
-from properties.verdict import Progress
-from reports import wording
+from proofka.properties.audited import AuditProgress, Stage
+from proofka.properties.verdict import Progress
+from proofka.reports import wording
 
 LINES_EVERY = 30.0
 """Seconds between two lines of a log."""

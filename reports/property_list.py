@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from reports import lines
+from proofka.reports import lines
 
 if TYPE_CHECKING:
-    from properties.property import Property
+    from proofka.properties.property import Property
 
 
 def print_properties(out: Console, properties: Iterable[Property]) -> None:

@@ -10,11 +10,11 @@ from rich.markup import escape
 from rich.status import Status
 from rich.text import Text
 
-from model.deployment.changing import Change
-from properties.verdict import Result
-from reports import wording
-from reports.repairs import Repair, named
-from reports.unmended import preventions
+from proofka.model.deployment.changing import Change
+from proofka.properties.verdict import Result
+from proofka.reports import wording
+from proofka.reports.repairs import Repair, named
+from proofka.reports.unmended import preventions
 
 AS_IT_IS = "exploring the deployment unchanged"
 """The line before the first change is tried."""

@@ -8,12 +8,12 @@ from typing import Protocol
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from model.deployment.changing import Change, lowered_from
-from model.deployment.choices import Acks
-from model.deployment.deployment import Deployment
-from properties.verdict import Result, Status, Verdict
-from reports import lines, unmended, wording
-from reports.first_notes import reasons
+from proofka.model.deployment.changing import Change, lowered_from
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import lines, unmended, wording
+from proofka.reports.first_notes import reasons
 
 
 class Repair(Protocol):

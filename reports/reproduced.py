@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 
-from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, ChangedSetting, Outcome
-from properties.reproduced_in_words import MARKS, changed_in_words, in_words, ran, why
-from reports.lines import print_wrapped
+from proofka.properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, ChangedSetting, Outcome
+from proofka.properties.reproduced_in_words import MARKS, changed_in_words, in_words, ran, why
+from proofka.reports.lines import print_wrapped
 
 STYLE = {REPRODUCED: "bold", DIVERGED: "bold yellow", NOT_FAILED: "bold yellow", NOT_STEERABLE: "bold yellow"}
 """The style of an outcome on a terminal, by its kind."""

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment import with_assumption
-from model.deployment.choices import OffsetReset
-from model.deployment.consumer_rules import GROUP
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.known_properties import properties_about
-from model.deployment.setting import Setting
-from model.faults import Fault
-from properties.modelling_assumption import AssumptionKind
-from properties.verdict import Result, Status
-from reports import wording
-from reports.inherent import table
+from proofka.model.deployment import with_assumption
+from proofka.model.deployment.choices import OffsetReset
+from proofka.model.deployment.consumer_rules import GROUP
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.known_properties import properties_about
+from proofka.model.deployment.setting import Setting
+from proofka.model.faults import Fault
+from proofka.properties.modelling_assumption import AssumptionKind
+from proofka.properties.verdict import Result, Status
+from proofka.reports import wording
+from proofka.reports.inherent import table
 
 WITHOUT_GROUP = "without it, subscribe() and commits fail with InvalidGroupIdException"
 """The consequence if the application sets no group (rule C05)."""

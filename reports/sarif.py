@@ -13,12 +13,12 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from model.deployment.setting import Origin
-from properties.accepted import accepted_notes, note_about
-from properties.verdict import Status, Step, Trace, Verdict
-from reports import known_defects, wording
-from reports.blame import blame
-from reports.formats import Answer
+from proofka.model.deployment.setting import Origin
+from proofka.properties.accepted import accepted_notes, note_about
+from proofka.properties.verdict import Status, Step, Trace, Verdict
+from proofka.reports import known_defects, wording
+from proofka.reports.blame import blame
+from proofka.reports.formats import Answer
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 VERSION = "2.1.0"

@@ -9,11 +9,11 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.deployment import Deployment
-from model.deployment.setting import Ignored, Setting
-from reports import lines, summary, wording
-from reports.note_kinds import noted
-from reports.table import NARROW
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.setting import Ignored, Setting
+from proofka.reports import lines, summary, wording
+from proofka.reports.note_kinds import noted
+from proofka.reports.table import NARROW
 
 INDENT, GAP = 2, 2
 """Widths in characters: before the first column, and between columns."""

@@ -10,18 +10,18 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from model.deployment.deployment import Deployment
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from properties.verdict import Result, Status, Verdict
-from reports import wording
-from reports.brief import BriefStory, most_telling
-from reports.by_fault import by_fault
-from reports.console import console
-from reports.first_notes import first_notes_of_several
-from reports.lines import print_wrapped, wrapped
-from reports.story import tellings
-from reports.table import STYLE
-from reports.terminal import answer_style
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import wording
+from proofka.reports.brief import BriefStory, most_telling
+from proofka.reports.by_fault import by_fault
+from proofka.reports.console import console
+from proofka.reports.first_notes import first_notes_of_several
+from proofka.reports.lines import print_wrapped, wrapped
+from proofka.reports.story import tellings
+from proofka.reports.table import STYLE
+from proofka.reports.terminal import answer_style
 
 MOST_FOUND = 6
 """Number of lines for the files of a folder."""

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from model.state.request_words import abandoned_at, goes_to
-from properties.verdict import Change, Step, Trace, states_of
-from reports.messages import Message, message_of
+from proofka.model.state.request_words import abandoned_at, goes_to
+from proofka.properties.verdict import Change, Step, Trace, states_of
+from proofka.reports.messages import Message, message_of
 
 PRODUCER, COORDINATOR, CONTROLLER, CONSUMER = "producer", "coordinator", "controller", "consumer"
 REQUEST, ABANDONED = "request", "abandoned"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from properties.stability import AtSize, by_size, falls, unchanged_from
-from properties.verdict import Status
-from reports import wording
+from proofka.properties.stability import AtSize, by_size, falls, unchanged_from
+from proofka.properties.verdict import Status
+from proofka.reports import wording
 
 
 def section(rows: Sequence[AtSize] | None) -> list[str]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from properties.open_durations import of_run
-from properties.reproduced import Outcome
-from properties.reproductions import outcomes_of
-from properties.verdict import CutSet, Step, Trace, Verdict
-from reports import lines, reproduced, wording
+from proofka.properties.open_durations import of_run
+from proofka.properties.reproduced import Outcome
+from proofka.properties.reproductions import outcomes_of
+from proofka.properties.verdict import CutSet, Step, Trace, Verdict
+from proofka.reports import lines, reproduced, wording
 
 LANES = ("producer", "brokers", "controller", "consumer")
 """The lanes, from left to right."""

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Commit, OnProcessingError, OnRestart, OnSendError, OnStop, Processing, Sends
-from model.deployment.deployment import Deployment
-from model.faults import Fault
+from proofka.model.deployment.choices import (
+    Commit,
+    OnProcessingError,
+    OnRestart,
+    OnSendError,
+    OnStop,
+    Processing,
+    Sends,
+)
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
 
 _COMMIT = {
     Commit.AUTO: "auto-commit",

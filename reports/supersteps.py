@@ -8,8 +8,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from properties.superstep import Superstep, searches
-from reports.wording import brief, counted, size
+from proofka.properties.superstep import Superstep, searches
+from proofka.reports.wording import brief, counted, size
 
 HEADINGS = ("step", "expanded", "new", "again", "sent", "bytes", "seconds", "busy", "states", "files")
 LEGEND = (

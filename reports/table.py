@@ -8,8 +8,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from properties.verdict import EngineRun, Result, Status, Verdict
-from reports import known_defects, lines, wording
+from proofka.properties.verdict import EngineRun, Result, Status, Verdict
+from proofka.reports import known_defects, lines, wording
 
 MOST_EXCEPTIONS = 3
 """Largest number of properties that a remark names as exceptions (``all but ...``)."""

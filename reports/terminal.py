@@ -8,18 +8,18 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from model.deployment.deployment import Deployment
-from properties.modelling_assumption import AssumptionKind
-from properties.verdict import Result, Status, Verdict
-from reports import assumptions, brief, lines, summary, wording
-from reports.by_fault import by_fault, faults_in_words
-from reports.console import console as console
-from reports.explained import explained
-from reports.first_notes import first_notes, reasons
-from reports.resting import modelling_assumptions_here, resting
-from reports.stability import stability_lines, warnings
-from reports.story import Story, tellings, untold
-from reports.table import VerdictTable, engine_line
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.modelling_assumption import AssumptionKind
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import assumptions, brief, lines, summary, wording
+from proofka.reports.by_fault import by_fault, faults_in_words
+from proofka.reports.console import console as console
+from proofka.reports.explained import explained
+from proofka.reports.first_notes import first_notes, reasons
+from proofka.reports.resting import modelling_assumptions_here, resting
+from proofka.reports.stability import stability_lines, warnings
+from proofka.reports.story import Story, tellings, untold
+from proofka.reports.table import VerdictTable, engine_line
 
 
 def print_answer(

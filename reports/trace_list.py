@@ -8,8 +8,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from reports import reproduced, wording
-from reports.story import Telling
+from proofka.reports import reproduced, wording
+from proofka.reports.story import Telling
 
 
 class TraceList:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from model.deployment.changing import Unchangeable, upgrades_of
-from model.deployment.deployment import Deployment
-from model.faults import ENDS_PRODUCER, FAULT_ROWS, Fault
-from properties.verdict import CutSet, Verdict
-from reports import wording
-from reports.inherent import NO_FAULT, Known, known, release_with_settings
+from proofka.model.deployment.changing import Unchangeable, upgrades_of
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import ENDS_PRODUCER, FAULT_ROWS, Fault
+from proofka.properties.verdict import CutSet, Verdict
+from proofka.reports import wording
+from proofka.reports.inherent import NO_FAULT, Known, known, release_with_settings
 
 
 def next_steps(deployment: Deployment, violated: Iterable[Verdict]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from properties.whole_space import WholeSpace
+from proofka.properties.whole_space import WholeSpace
 
 STATES_A_LINE = 12
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import ceil
 
-from model.deployment.setting import Origin
-from properties.verdict import Coverage, CutSet, Sensitivity, Status, Step, Threshold, Verdict
+from proofka.model.deployment.setting import Origin
+from proofka.properties.verdict import Coverage, CutSet, Sensitivity, Status, Step, Threshold, Verdict
 
 SYMBOL: dict[Status, str] = {
     Status.VIOLATED: "✗",

@@ -59,9 +59,9 @@ def add(paths: Iterable[Path], most_examined: int = MOST_EXAMINED, most_mutated:
     ``most_examined``, ``most_mutated``: as of ``checked_together``; 0 only asks whether the model accepts each
     recording, which is fast.
     """
-    from checker.conformance.archives import recordings_in
-    from checker.conformance.coverage import checked_together
-    from checker.conformance.tracker import Answer
+    from proofka.checker.conformance.archives import recordings_in
+    from proofka.checker.conformance.coverage import checked_together
+    from proofka.checker.conformance.tracker import Answer
 
     found, actions = {key_of(row): row for row in read(RUNS)}, {row["action"]: row for row in read(ACTIONS)}
     recordings = (recording for path in paths for _, recording in recordings_in(path))
@@ -148,9 +148,9 @@ def _counts(key: Sequence[str], rows: Sequence[Row]) -> str:
 
 def by_example(rows: Sequence[Row]) -> list[str]:
     """Return the number of recordings of each example with each answer, or why the lab does not run the example."""
-    from checker.conformance.errors import ConformanceError
-    from checker.conformance.lab import expect_runnable
-    from model.deployment import read_deployment
+    from proofka.checker.conformance.errors import ConformanceError
+    from proofka.checker.conformance.lab import expect_runnable
+    from proofka.model.deployment import read_deployment
 
     lines = [
         "| example | Kafka | client | recordings | accepted | rejected | undecided | why not |",
@@ -183,7 +183,7 @@ def _count(path: Path) -> int:
 
 def by_action(rows: Sequence[Row]) -> list[str]:
     """Return, by action, the recordings that need the action, and the rejections at an event that shows the action."""
-    from checker.conformance.asked_event import ACTION_ROWS
+    from proofka.checker.conformance.asked_event import ACTION_ROWS
 
     groups = sorted({group_of(row) for row in rows})
     lines = [
@@ -233,7 +233,7 @@ def rejections(rows: Sequence[Row], causes: Sequence[Row]) -> list[str]:
 
 def by_mutation(rows: Sequence[Row]) -> list[str]:
     """Return, by mutated model and settings of the producer, the checked recordings that the mutated model rejects."""
-    from checker.conformance.mutations import MUTATIONS
+    from proofka.checker.conformance.mutations import MUTATIONS
 
     accepted = [row for row in rows if row["mutated"] == "yes"]
     settings = sorted({settings_of(row) for row in accepted})

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from checker.conformance.archives import SUFFIX, recordings_in, write_archive
-from checker.conformance.events import Recording
+from proofka.checker.conformance.archives import SUFFIX, recordings_in, write_archive
+from proofka.checker.conformance.events import Recording
 from scripts.conformance_runs import EXAMPLES, FOLDER, KEPT
 
 

@@ -172,9 +172,9 @@ def cause_of(row: Row, causes: Sequence[Row]) -> tuple[str, str, str]:
 
 def outcomes_of(path: Path) -> Iterable[Row]:
     """Yield the rows of the outcomes in a result of ``proofka reproduce --json``."""
-    from properties.reproduced import digest, to_document
-    from reports.document import result_from_document
-    from reports.story import tellings
+    from proofka.properties.reproduced import digest, to_document
+    from proofka.reports.document import result_from_document
+    from proofka.reports.story import tellings
 
     document = json.loads(path.read_text(encoding="utf-8"))
     result = result_from_document(document)

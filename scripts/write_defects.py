@@ -11,9 +11,9 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from properties.known_defects.defect import MEANING, Defect, Treatment, release_in_words  # noqa: E402
-from properties.known_defects.register import defects_of, products  # noqa: E402
-from reports.defect_list import releases_in_words  # noqa: E402
+from proofka.properties.known_defects.defect import MEANING, Defect, Treatment, release_in_words  # noqa: E402
+from proofka.properties.known_defects.register import defects_of, products  # noqa: E402
+from proofka.reports.defect_list import releases_in_words  # noqa: E402
 
 PAGE = ROOT / "docs" / "defects.md"
 

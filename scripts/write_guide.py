@@ -20,11 +20,11 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from model.deployment import KNOWN_PROPERTIES, read_properties  # noqa: E402
-from model.deployment.options import OPTION_KEYS  # noqa: E402
-from model.faults import Fault  # noqa: E402
-from properties.claims import all_claims as claims  # noqa: E402
-from reports.guide.settings import owners  # noqa: E402
+from proofka.model.deployment import KNOWN_PROPERTIES, read_properties  # noqa: E402
+from proofka.model.deployment.options import OPTION_KEYS  # noqa: E402
+from proofka.model.faults import Fault  # noqa: E402
+from proofka.properties.claims import all_claims as claims  # noqa: E402
+from proofka.reports.guide.settings import owners  # noqa: E402
 
 HAPPENED = "it happened"
 """The outcome of an incident in the table."""
@@ -41,9 +41,9 @@ _RULE = re.compile(r"\| rule (?P<id>\w+) \| (?P<releases>.*?) \| (?P<condition>.
 
 def properties() -> Iterator[Sequence[str]]:
     """name, family, statement, guarantee, witness"""
-    from model.deployment.transactional import Transactional
-    from model.pipeline import declared
-    from properties.catalogue import properties_of
+    from proofka.model.deployment.transactional import Transactional
+    from proofka.model.pipeline import declared
+    from proofka.properties.catalogue import properties_of
 
     some = read_properties(kafka="4.0", assume={"replicas": "3"})
     transactional = Transactional(2, verified=True, epoch_each=True, first_is_zero=False, read_committed=True)

@@ -36,19 +36,19 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.check import check, prepare_groups, question_ids
-from model.deployment import yaml_tree
-from model.deployment.deployment import Deployment
-from model.deployment.era import FIRST_KRAFT, LAST_ZOOKEEPER, ZOOKEEPER
-from model.deployment.errors import DeploymentError
-from model.deployment.libraries import LIBRARIES
-from model.deployment.patch_levels import releases_of
-from model.deployment.release import lines
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.deployment.yaml_reader import deployment_by
-from properties.verdict import CutSet, Result, Status, Verdict
-from reports.inherent import ANY, NO_FAULT, ZOOKEEPER_MODE, Known
+from proofka.checker.budget import Budget
+from proofka.checker.check import check, prepare_groups, question_ids
+from proofka.model.deployment import yaml_tree
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.era import FIRST_KRAFT, LAST_ZOOKEEPER, ZOOKEEPER
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.patch_levels import releases_of
+from proofka.model.deployment.release import lines
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.deployment.yaml_reader import deployment_by
+from proofka.properties.verdict import CutSet, Result, Status, Verdict
+from proofka.reports.inherent import ANY, NO_FAULT, ZOOKEEPER_MODE, Known
 
 ROOT = Path(__file__).parent.parent
 BEST = ROOT / "scripts" / "best"

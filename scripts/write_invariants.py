@@ -14,16 +14,16 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from checker.fixed_point import LEADER_EPOCH  # noqa: E402
-from checker.invariants.confirming import confirmed  # noqa: E402
-from checker.invariants.proof import prove  # noqa: E402
-from checker.invariants.published import PROPERTIES, protocol_subject  # noqa: E402
-from checker.questions import prepare, sliced  # noqa: E402
-from checker.source import Source, narrowed  # noqa: E402
-from model.deployment.deployment import Deployment  # noqa: E402
-from model.pipeline import build  # noqa: E402
-from model.published.protocols import PROTOCOLS  # noqa: E402
-from properties.catalogue import properties_of  # noqa: E402
+from proofka.checker.fixed_point import LEADER_EPOCH  # noqa: E402
+from proofka.checker.invariants.confirming import confirmed  # noqa: E402
+from proofka.checker.invariants.proof import prove  # noqa: E402
+from proofka.checker.invariants.published import PROPERTIES, protocol_subject  # noqa: E402
+from proofka.checker.questions import prepare, sliced  # noqa: E402
+from proofka.checker.source import Source, narrowed  # noqa: E402
+from proofka.model.deployment.deployment import Deployment  # noqa: E402
+from proofka.model.pipeline import build  # noqa: E402
+from proofka.model.published.protocols import PROTOCOLS  # noqa: E402
+from proofka.properties.catalogue import properties_of  # noqa: E402
 
 PAGE = ROOT / "docs" / "invariants.md"
 HEAD = (

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from checker.cluster.jars import (  # noqa: E402
+from proofka.checker.cluster.jars import (  # noqa: E402
     COLUMNS,
     JARS,
     MAVEN_CENTRAL,

@@ -13,8 +13,8 @@ if __name__ == "__main__":
 
 import typer  # noqa: E402
 
-from checker.cli import app  # noqa: E402
-from reports.guide.entry import table  # noqa: E402
+from proofka.checker.cli import app  # noqa: E402
+from proofka.reports.guide.entry import table  # noqa: E402
 
 PAGE = ROOT / "docs" / "man" / "proofka.1"
 EXAMPLES = (

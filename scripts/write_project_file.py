@@ -13,9 +13,9 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from checker.project.errors import codes  # noqa: E402
-from checker.project.keys import Key, Kind, keys  # noqa: E402
-from checker.project.schema import schema  # noqa: E402
+from proofka.checker.project.errors import codes  # noqa: E402
+from proofka.checker.project.keys import Key, Kind, keys  # noqa: E402
+from proofka.checker.project.schema import schema  # noqa: E402
 
 PAGE = ROOT / "docs" / "project-file.md"
 SCHEMA = ROOT / "docs" / "proofka.schema.json"

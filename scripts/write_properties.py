@@ -10,10 +10,10 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from model.deployment.required_properties import KNOWN_PROPERTIES  # noqa: E402
-from reports.guide.entry import row_of, table  # noqa: E402
-from reports.guide.other_names import anomalies_near, names_elsewhere  # noqa: E402
-from reports.guide.words import required  # noqa: E402
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES  # noqa: E402
+from proofka.reports.guide.entry import row_of, table  # noqa: E402
+from proofka.reports.guide.other_names import anomalies_near, names_elsewhere  # noqa: E402
+from proofka.reports.guide.words import required  # noqa: E402
 
 PAGE = ROOT / "docs" / "properties.md"
 
@@ -60,7 +60,7 @@ def text() -> str:
 def _lines() -> Iterator[str]:
     yield HEAD
     for name in KNOWN_PROPERTIES:
-        said = row_of("properties", "name", name)["statement"]
+        said = row_of("proofka.properties", "name", name)["statement"]
         yield _row(f"`{name}`", said, _listed(names_elsewhere(name)["scope"]), required(name))
     yield ELSEWHERE
     for name in KNOWN_PROPERTIES:

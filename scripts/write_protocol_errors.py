@@ -22,8 +22,8 @@ public class Codes {
 
 
 def main() -> None:
-    from checker.cluster.jars import jars_of, known_releases
-    from checker.cluster.java import compile_java, java_command
+    from proofka.checker.cluster.jars import jars_of, known_releases
+    from proofka.checker.cluster.java import compile_java, java_command
 
     jars = jars_of(known_releases()[-1])
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from model.deployment.codes import Code, codes  # noqa: E402
+from proofka.model.deployment.codes import Code, codes  # noqa: E402
 
 PAGE = ROOT / "docs" / "refusals.md"
 

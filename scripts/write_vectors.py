@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from checker.cluster.messages import fields_of
+from proofka.checker.cluster.messages import fields_of
 from scripts.write_messages import NAMES
 
 PROGRAM = Path(__file__).parent / "vectors" / "MessageVectors.java"

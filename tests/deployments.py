@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any
 
-from model.deployment.application import Application
-from model.deployment.cluster import Cluster
-from model.deployment.consumer import Consumer
-from model.deployment.deployment import Deployment
-from model.deployment.producer import Producer
+from proofka.model.deployment.application import Application
+from proofka.model.deployment.cluster import Cluster
+from proofka.model.deployment.consumer import Consumer
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.producer import Producer
 
 _RECORDS = {"cluster": Cluster, "producer": Producer, "consumer": Consumer, "application": Application}
 _OF_BOTH_CLIENTS = "connects"

@@ -79,13 +79,27 @@ def files(suffixes: Collection[str]) -> dict[str, Path]:
     return {path.relative_to(ROOT).as_posix(): path for path in sorted(found)}
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield the top-level package of every import in a file, wherever it stands in it."""
+def inside(module: str) -> str:
+    """Return the name of a module as the repository's folders have it: without the package that they are installed
+    into."""
+    inner = module.removeprefix("proofka.")
+    return inner if inner.partition(".")[0] in PACKAGES else module
+
+
+def modules_imported(path: Path) -> Iterator[str]:
+    """Yield the name of the module of every import in a file, wherever it stands in it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield (node.module or "").partition(".")[0] if not node.level else path.relative_to(ROOT).parts[0]
+            assert not node.level, f"{path}: imports are absolute"
+            name = node.module or ""
+            yield from (f"{name}.{alias.name}" for alias in node.names) if name == "proofka" else [name]
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the package of every import in a file."""
+    yield from (inside(module).partition(".")[0] for module in modules_imported(path))
 
 
 def forbidden(path: Path) -> list[str]:
@@ -105,6 +119,22 @@ def test_imports_point_one_way() -> None:
     assert not {name: wrong for name, path in files(CODE).items() if (wrong := forbidden(path))}
 
 
+def test_packages_are_imported_from_the_package_that_is_installed() -> None:
+    """A program with a package ``model`` of its own would load that package instead."""
+    folders = set(PACKAGES) - {"proofka"}
+    sources = [
+        path for folder in (*PACKAGES, "tests", "scripts", "benchmarks") for path in (ROOT / folder).rglob("*.py")
+    ]
+    found = {str(path): {name.partition(".")[0] for name in modules_imported(path)} & folders for path in sources}
+    assert not {name for name, wrong in found.items() if wrong}
+
+
+def test_the_installed_package_has_a_link_to_each_folder() -> None:
+    for folder in set(PACKAGES) - {"proofka"}:
+        link = ROOT / "proofka" / folder
+        assert link.is_symlink() and link.readlink() == Path("..", folder)
+
+
 def layer_of_model(module: str) -> tuple[int, str]:
     """Return the layer of a module of ``model/``, and the folder or file of ``model/`` that holds the module."""
     part = module.split(".")[1]
@@ -117,8 +147,8 @@ def upward_imports(path: Path) -> list[str]:
     layer, part = layer_of_model(module)
     found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "model":
-            names = [node.module] if "." in node.module else [f"model.{alias.name}" for alias in node.names]
+        if isinstance(node, ast.ImportFrom) and (of := inside(node.module or "")).partition(".")[0] == "model":
+            names = [of] if "." in of else [f"model.{alias.name}" for alias in node.names]
             others = [(name, *layer_of_model(name)) for name in names]
             found += [name for name, other, its_part in others if its_part != part and other >= layer]
     return found
@@ -154,13 +184,14 @@ def foreign_imports(name: str, tree: ast.Module) -> list[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             modules += [
-                f"{node.module}.{alias.name}" if node.module == "checker" else str(node.module) for alias in node.names
+                f"{node.module}.{alias.name}" if node.module == "proofka.checker" else str(node.module)
+                for alias in node.names
             ]
     folder, libraries = CLIENTS
     there = sys.stdlib_module_names | (libraries if name.startswith(folder) else set())
     own = tuple(folder.replace("/", ".") for folder in ARCHIVED)
     outcome = {one.removesuffix(".py").replace("/", ".") for one in OUTCOME}
-    outside = [one for one in modules if not one.startswith(own) and one not in outcome]
+    outside = [one for one in map(inside, modules) if not one.startswith(own) and one not in outcome]
     return [one for one in outside if one.partition(".")[0] not in there]
 
 
@@ -212,12 +243,12 @@ def test_an_old_python_imports_the_files_of_archives() -> None:
     if python is None:
         pytest.skip(f"no Python {OLD_PYTHON} on this machine")
     modules = [name.removesuffix(".py").replace("/", ".") for name in archived() if not name.startswith(CLIENTS[0])]
-    imports = "; ".join(f"import {name.removesuffix('.__init__')}" for name in modules)
+    imports = "; ".join(f"import proofka.{name.removesuffix('.__init__')}" for name in modules)
     run = subprocess.run([python, "-B", "-c", imports], cwd=ROOT, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
 
 
 def test_the_command_line_starts_without_the_heavy_packages() -> None:
-    program = "import sys, checker.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    program = "import sys, proofka.checker.cli; print(*{name.partition('.')[0] for name in sys.modules})"
     run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not set(HEAVY).intersection(run.stdout.split())

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.recognising import DIALECTS
-from model.faults import ONLY_BY_NAME, Fault
+from proofka.model.deployment.dialects.recognising import DIALECTS
+from proofka.model.faults import ONLY_BY_NAME, Fault
 
 ROOT = Path(__file__).parent.parent
 WRITTEN = (

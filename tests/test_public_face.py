@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import proofka
+from proofka.properties.verdict import KnownDefect
 from proofka.testing import _against, assert_holds
-from properties.verdict import KnownDefect
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ PAGES = ("README.md", "docs/tour.md")
 def printed_by(command: str) -> list[str]:
     program, *arguments = shlex.split(command)
     assert program == "proofka"
-    run = subprocess.run([sys.executable, "-m", "checker", *arguments], cwd=ROOT, capture_output=True, text=True)
+    run = subprocess.run([sys.executable, "-m", "proofka", *arguments], cwd=ROOT, capture_output=True, text=True)
     return [line.rstrip() for line in run.stdout.splitlines()]
 
 

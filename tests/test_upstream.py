@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.launching import PYTHON
+from proofka.checker.cluster.launching import PYTHON
 
 pytestmark = pytest.mark.cluster
 

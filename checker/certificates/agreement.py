@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from checker.certificates.reading import Certificate, Claimed
-from checker.tampered import TamperedDocument
-from properties import certified
+from proofka.checker.certificates.reading import Certificate, Claimed
+from proofka.checker.tampered import TamperedDocument
+from proofka.properties import certified
 
 Document = Mapping[str, Any]
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.archive import sha256_of_file
-from checker.certificates.reading import Claimed, described, read_certificate
-from checker.certificates.writing import write_certificate
-from checker.check import Run
-from model.input.input_error import InputError
-from properties.certified import Certificate, not_covered
-from properties.verdict import Result, Status
+from proofka.checker.archive import sha256_of_file
+from proofka.checker.certificates.reading import Claimed, described, read_certificate
+from proofka.checker.certificates.writing import write_certificate
+from proofka.checker.check import Run
+from proofka.model.input.input_error import InputError
+from proofka.properties.certified import Certificate, not_covered
+from proofka.properties.verdict import Result, Status
 
 
 class NotCertified(InputError):

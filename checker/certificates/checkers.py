@@ -14,13 +14,13 @@ from datetime import date
 from pathlib import Path
 from typing import Protocol
 
-from checker.certificates.archive import FORMAT
-from properties.certified import CheckedBy
+from proofka.checker.certificates.archive import FORMAT
+from proofka.properties.certified import CheckedBy
 
 PROGRAM = "certcheck"
 """Name of the fast checker on the search path."""
 
-_SOURCE = Path(__file__).parents[2] / "certcheck"
+_SOURCE = Path(__file__).parents[3] / "certcheck"
 _SHARED = Path(sys.prefix) / "share" / "proofka"
 
 FAST = (

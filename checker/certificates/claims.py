@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from checker.budget import Meter
-from checker.certificates.part import Claim, Part, Smallest
-from checker.certificates.reading import SYSTEM
-from checker.certificates.systems import system_text, timed_text
-from checker.check import Run
-from checker.exploration import AnyExploration
-from checker.questions import WITNESS
-from checker.timing.refinement import bounds_in, differences_in
-from checker.timing.tables import TooManyFlags
-from checker.timing.whole import explored_whole
-from checker.traces import actions_of_steps
-from model.language import Action
-from properties.catalogue import properties_of
-from properties.verdict import Status, Verdict
+from proofka.checker.budget import Meter
+from proofka.checker.certificates.part import Claim, Part, Smallest
+from proofka.checker.certificates.reading import SYSTEM
+from proofka.checker.certificates.systems import system_text, timed_text
+from proofka.checker.check import Run
+from proofka.checker.exploration import AnyExploration
+from proofka.checker.questions import WITNESS
+from proofka.checker.timing.refinement import bounds_in, differences_in
+from proofka.checker.timing.tables import TooManyFlags
+from proofka.checker.timing.whole import explored_whole
+from proofka.checker.traces import actions_of_steps
+from proofka.model.language import Action
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import Status, Verdict
 
 RESTS_ON_TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.kernel.components import NUMBER_BITS, Components
-from checker.kernel.table import LOW_HALF
+from proofka.checker.kernel.components import NUMBER_BITS, Components
+from proofka.checker.kernel.table import LOW_HALF
 
 
 @dataclass(frozen=True)

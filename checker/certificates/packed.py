@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from checker.certificates.archive import Member
-from checker.combinations import Combination
+from proofka.checker.certificates.archive import Member
+from proofka.checker.combinations import Combination
 
 
 @runtime_checkable

@@ -10,14 +10,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.certificates.text import SystemText
-from checker.combinations import Combination, is_contained, layer, without_one
-from checker.exploration import AnyExploration
-from checker.kernel.layout import WORD_BITS, Field
-from checker.timing.refinement import Lemma
-from model.faults import COVERED_BY, Fault
-from model.language import Action
-from properties.verdict import CutSet
+from proofka.checker.certificates.text import SystemText
+from proofka.checker.combinations import Combination, is_contained, layer, without_one
+from proofka.checker.exploration import AnyExploration
+from proofka.checker.kernel.layout import WORD_BITS, Field
+from proofka.checker.timing.refinement import Lemma
+from proofka.model.faults import COVERED_BY, Fault
+from proofka.model.language import Action
+from proofka.properties.verdict import CutSet
 
 
 @dataclass(frozen=True)

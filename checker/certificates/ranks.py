@@ -11,11 +11,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.embedded import EmbeddedExploration
-from checker.kernel.components import Dictionaries, decode, encode_like
-from checker.kernel.memory import call_expand, call_inspect, load_byte, load_half, load_word
-from checker.kernel.table import hash_of, home
-from checker.kernel.visited import (
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.kernel.components import Dictionaries, decode, encode_like
+from proofka.checker.kernel.memory import call_expand, call_inspect, load_byte, load_half, load_word
+from proofka.checker.kernel.table import hash_of, home
+from proofka.checker.kernel.visited import (
     GOAL_HOLDS,
     GOOD,
     LEADS_TO,
@@ -30,7 +30,7 @@ from checker.kernel.visited import (
     half_hash_of,
     partition_of,
 )
-from checker.shard import Shard
+from proofka.checker.shard import Shard
 
 UNRANKED = 0xFFFF
 """The mark of a state without a rank."""

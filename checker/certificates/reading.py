@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from checker.certificates.archive import FIRST_LINE, FORMAT
-from model.input.input_error import InputError
-from model.input.strict_json import read_json
-from properties import certified
-from properties.verdict import CutSet
+from proofka.checker.certificates.archive import FIRST_LINE, FORMAT
+from proofka.model.input.input_error import InputError
+from proofka.model.input.strict_json import read_json
+from proofka.properties import certified
+from proofka.properties.verdict import CutSet
 
 MOST_TEXT = 64 << 20
 """Largest size of a member with text, in bytes."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.certificates.order import Order
-from checker.kernel.visited import PARTITIONS
-from checker.shard import Shard
+from proofka.checker.certificates.order import Order
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.checker.shard import Shard
 
 Rows = NDArray[np.uint64]
 """Packed states, one row each."""

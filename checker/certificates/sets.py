@@ -8,16 +8,16 @@ from itertools import groupby
 
 import numpy as np
 
-from checker.certificates.archive import Archive
-from checker.certificates.order import Order
-from checker.certificates.packed import PacksSets
-from checker.certificates.part import Part
-from checker.certificates.ranks import Ranks, ranks_of
-from checker.certificates.rows import as_bytes, members_of
-from checker.certificates.text import quoted
-from checker.combinations import Combination, smaller
-from checker.embedded import EmbeddedExploration
-from properties.verdict import CutSet
+from proofka.checker.certificates.archive import Archive
+from proofka.checker.certificates.order import Order
+from proofka.checker.certificates.packed import PacksSets
+from proofka.checker.certificates.part import Part
+from proofka.checker.certificates.ranks import Ranks, ranks_of
+from proofka.checker.certificates.rows import as_bytes, members_of
+from proofka.checker.certificates.text import quoted
+from proofka.checker.combinations import Combination, smaller
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.properties.verdict import CutSet
 
 
 def set_lines(number: int, part: Part, archive: Archive, pool: ThreadPoolExecutor) -> Iterator[str]:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.archive import sha256_of_file
-from checker.certificates.checkers import ACCEPTED, HOW_TO_INSTALL, Answer, Checker, NoChecker, asked
+from proofka.checker.archive import sha256_of_file
+from proofka.checker.certificates.checkers import ACCEPTED, HOW_TO_INSTALL, Answer, Checker, NoChecker, asked
 
 NO_OBJECTION, PROVED = "no objection: ", "proved: "
 """The beginning of a line about a claim: of a share, and of all shares together."""

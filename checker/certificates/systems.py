@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import z3
 
-from checker.certificates.text import Asked, SystemText
-from checker.questions import Prepared, with_history
-from checker.timing.constraints import Bound
-from checker.timing.differences import Difference
-from checker.timing.refinement import Timing
-from model.deployment.deployment import Deployment
-from model.language import Action
-from properties.catalogue import properties_of
-from properties.property import Property
+from proofka.checker.certificates.text import Asked, SystemText
+from proofka.checker.questions import Prepared, with_history
+from proofka.checker.timing.constraints import Bound
+from proofka.checker.timing.differences import Difference
+from proofka.checker.timing.refinement import Timing
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Action
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
 
 
 def limits_of(deployment: Deployment, prepared: Prepared) -> dict[str, int]:

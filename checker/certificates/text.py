@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import z3
 
-from checker.export.expressions import Expression, Expressions, Op
-from checker.export.named_parts import OWN_NAME, names_of, uses_of
-from checker.export.smtlib import OPERATORS, numeral
-from model.language import Action, ActionKey, Variable
+from proofka.checker.export.expressions import Expression, Expressions, Op
+from proofka.checker.export.named_parts import OWN_NAME, names_of, uses_of
+from proofka.checker.export.smtlib import OPERATORS, numeral
+from proofka.model.language import Action, ActionKey, Variable
 
 
 class NameTaken(ValueError):

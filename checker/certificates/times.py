@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from checker.certificates.text import quoted
-from checker.export.smtlib import numeral
-from checker.timing.constraints import Bound, bounds_of, deadline_of
-from checker.timing.contradictions import in_parts, in_words
-from checker.timing.differences import Difference
-from checker.timing.refinement import Lemma, bounds_in, differences_in
-from model.language import ClockKey, TransitionSystem
+from proofka.checker.certificates.text import quoted
+from proofka.checker.export.smtlib import numeral
+from proofka.checker.timing.constraints import Bound, bounds_of, deadline_of
+from proofka.checker.timing.contradictions import in_parts, in_words
+from proofka.checker.timing.differences import Difference
+from proofka.checker.timing.refinement import Lemma, bounds_in, differences_in
+from proofka.model.language import ClockKey, TransitionSystem
 
 Times = Mapping[str, Any]
 """The differences and the bounds behind the flags of a system, as JSON."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.archive import sha256_of_file
-from checker.budget import Budget
-from checker.certificates.checkers import (
+from proofka.checker.archive import sha256_of_file
+from proofka.checker.budget import Budget
+from proofka.checker.certificates.checkers import (
     ACCEPTED,
     NO_CERTIFICATE,
     REFUSED,
@@ -19,7 +19,7 @@ from checker.certificates.checkers import (
     checked_by,
     checker_for,
 )
-from checker.certificates.reading import (
+from proofka.checker.certificates.reading import (
     DEPLOYMENT,
     SYSTEM,
     TIMES,
@@ -29,18 +29,18 @@ from checker.certificates.reading import (
     described,
     read_certificate,
 )
-from checker.certificates.systems import limits_of, system_text, timed_text
-from checker.certificates.times import from_times
-from checker.check import prepare_groups, question_ids
-from checker.questions import Prepared
-from checker.solver import Replayer
-from checker.tampered import TamperedDocument
-from checker.timing.refinement import Timing
-from model.deployment.document import from_document
-from model.input.input_error import InputError
-from model.pipeline import VERSION
-from properties import certified
-from properties.catalogue import properties_of
+from proofka.checker.certificates.systems import limits_of, system_text, timed_text
+from proofka.checker.certificates.times import from_times
+from proofka.checker.check import prepare_groups, question_ids
+from proofka.checker.questions import Prepared
+from proofka.checker.solver import Replayer
+from proofka.checker.tampered import TamperedDocument
+from proofka.checker.timing.refinement import Timing
+from proofka.model.deployment.document import from_document
+from proofka.model.input.input_error import InputError
+from proofka.model.pipeline import VERSION
+from proofka.properties import certified
+from proofka.properties.catalogue import properties_of
 
 
 @dataclass(frozen=True)

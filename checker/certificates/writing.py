@@ -7,20 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.bundle import json_bytes
-from checker.certificates.archive import Archive
-from checker.certificates.claims import claims_of
-from checker.certificates.part import Claim, Part
-from checker.certificates.reading import DEPLOYMENT, README, TEXT, TIMES
-from checker.certificates.sets import faults_in, set_lines
-from checker.certificates.systems import limits_of
-from checker.certificates.text import quoted
-from checker.certificates.times import lemma_lines, times_of
-from checker.check import Run
-from model.deployment.document import to_document
-from model.input.whole_file import write_whole
-from model.language import Action
-from model.pipeline import VERSION
+from proofka.checker.bundle import json_bytes
+from proofka.checker.certificates.archive import Archive
+from proofka.checker.certificates.claims import claims_of
+from proofka.checker.certificates.part import Claim, Part
+from proofka.checker.certificates.reading import DEPLOYMENT, README, TEXT, TIMES
+from proofka.checker.certificates.sets import faults_in, set_lines
+from proofka.checker.certificates.systems import limits_of
+from proofka.checker.certificates.text import quoted
+from proofka.checker.certificates.times import lemma_lines, times_of
+from proofka.checker.check import Run
+from proofka.model.deployment.document import to_document
+from proofka.model.input.whole_file import write_whole
+from proofka.model.language import Action
+from proofka.model.pipeline import VERSION
 
 HOW = """This file proves verdicts of Proofka. docs/certificates.md of Proofka describes it.
 Check it with certcheck, which needs nothing of Proofka:  certcheck FILE

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from checker.changes.errors import NoBaseline
-from model.deployment.errors import DeploymentError
-from model.deployment.source import LARGEST_OF_A_FLEET, decode_utf8, read_bytes
-from model.faults import Fault
-from properties.news import Known, KnownVerdicts
-from properties.verdict import CutSet, Result, Status
+from proofka.checker.changes.errors import NoBaseline
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import LARGEST_OF_A_FLEET, decode_utf8, read_bytes
+from proofka.model.faults import Fault
+from proofka.properties.news import Known, KnownVerdicts
+from proofka.properties.verdict import CutSet, Result, Status
 
 FORMAT = 1
 """The version of the format."""

@@ -8,15 +8,15 @@ from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from checker.changes.baseline import Key
-from checker.changes.errors import OutsideRepository
-from checker.changes.repository import Repository
-from model.deployment.deployment import Deployment
-from model.deployment.question import question
-from model.deployment.required_properties import ASKED_BY_DEFAULT
-from model.input.input_error import InputError
-from properties.news import KnownVerdicts, known_of
-from properties.verdict import Result
+from proofka.checker.changes.baseline import Key
+from proofka.checker.changes.errors import OutsideRepository
+from proofka.checker.changes.repository import Repository
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.question import question
+from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT
+from proofka.model.input.input_error import InputError
+from proofka.properties.news import KnownVerdicts, known_of
+from proofka.properties.verdict import Result
 
 Pipelines = Mapping[Key, Deployment]
 """Deployments by the path and the name of each pipeline."""

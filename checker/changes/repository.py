@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from checker.changes.errors import NoRepository, UnknownCommit
-from model.deployment.hiding import printable
+from proofka.checker.changes.errors import NoRepository, UnknownCommit
+from proofka.model.deployment.hiding import printable
 
 WITHOUT_FILTERS = (
     "-c",

@@ -4,6 +4,6 @@ This package alone imports every other package. Each command imports the heavy p
 inside its function, so that ``--help`` and a wrong option answer at once.
 """
 
-from checker.cli.program import app, main
+from proofka.checker.cli.program import app, main
 
 __all__ = ["app", "main"]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.asked import Asked
-from checker.cli.endings import (
+from proofka.checker.cli.asked import Asked
+from proofka.checker.cli.endings import (
     EXIT_BAD_INPUT,
     EXIT_UNDECIDED,
     EXIT_VIOLATED,
@@ -22,23 +22,23 @@ from checker.cli.endings import (
     is_interrupted,
     worst_of,
 )
-from checker.cli.errors import complain, one_line_errors, plain
-from checker.cli.exploring import run_check
-from checker.cli.more import with_more, with_preventions, with_stability
-from checker.cli.screen import Screen
-from checker.cli.written import STANDARD_OUTPUT, Written
+from proofka.checker.cli.errors import complain, one_line_errors, plain
+from proofka.checker.cli.exploring import run_check
+from proofka.checker.cli.more import with_more, with_preventions, with_stability
+from proofka.checker.cli.screen import Screen
+from proofka.checker.cli.written import STANDARD_OUTPUT, Written
 
 if TYPE_CHECKING:
-    from checker.cli.comparing import Comparing
-    from checker.cli.pipelines import Pipelines
-    from checker.source import Source
-    from model.deployment.deployment import Deployment
-    from properties.verdict import Result
+    from proofka.checker.cli.comparing import Comparing
+    from proofka.checker.cli.pipelines import Pipelines
+    from proofka.checker.source import Source
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.properties.verdict import Result
 
 
 def check_all(found: Pipelines, asked: Asked, compared: Comparing | None) -> int:
     """Check the pipelines, print what is found, and write the files. Return the exit status."""
-    from model.deployment.question import question
+    from proofka.model.deployment.question import question
 
     deployments, written = found.deployments, asked.written
     if found.sought is None and asked.quiet:
@@ -108,7 +108,7 @@ def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Scr
         if asked.compare is not None:
             asked.written.news = asked.compare(result)
         if screen.is_of_several:
-            from reports.several import Checked
+            from proofka.reports.several import Checked
 
             asked.written.add(deployment, result, again)
             screen.tell(Checked(deployment, result, asked.about("trace", source)), again, source.pipeline)
@@ -130,7 +130,7 @@ def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Scr
         result = with_stability(run, result, asked.stability)
     asked.written.add(deployment, result, again)
     if shown and not asked.quiet:
-        from reports import terminal
+        from proofka.reports import terminal
 
         with one_line_errors():
             terminal.print_stability(terminal.console(), result)
@@ -145,8 +145,8 @@ def _check_one(deployment: Deployment, source: Source, asked: Asked, screen: Scr
 def _print_verdicts(
     deployment: Deployment, result: Result, asked: Asked, repair: str, screen: Screen, *, search_follows: bool
 ) -> None:
-    from reports import terminal
-    from reports.resting import count_of_assumptions
+    from proofka.reports import terminal
+    from proofka.reports.resting import count_of_assumptions
 
     out = terminal.console()
     above, skipped = screen.above, screen.skipped
@@ -182,9 +182,9 @@ def _print_verdicts(
 
 def _complain_of_notes(deployment: Deployment) -> None:
     """Print a line on standard error about notes that can affect the verdict, except about values left out."""
-    from model.deployment.leaving_out import PASSED_OVER
-    from reports import wording
-    from reports.first_notes import weighty_notes
+    from proofka.model.deployment.leaving_out import PASSED_OVER
+    from proofka.reports import wording
+    from proofka.reports.first_notes import weighty_notes
 
     notes = [note for note in weighty_notes(deployment) if not note.startswith(PASSED_OVER)]
     if notes:
@@ -194,7 +194,7 @@ def _complain_of_notes(deployment: Deployment) -> None:
 
 def _complain_of_left_out(deployments: Sequence[Deployment]) -> None:
     """Print a line on standard error about the rejected values that ``--partial`` leaves out of each deployment."""
-    from model.deployment.leaving_out import PASSED_OVER
+    from proofka.model.deployment.leaving_out import PASSED_OVER
 
     for one in deployments:
         for note in one.notes:
@@ -204,7 +204,7 @@ def _complain_of_left_out(deployments: Sequence[Deployment]) -> None:
 
 def _print_what_fails(result: Result, asked: Asked) -> None:
     """Print the options that make the exit status differ from the answer above, with the status."""
-    from reports import terminal
+    from proofka.reports import terminal
 
     named = [f"--fail-on {', '.join(asked.fail_on)}"] if asked.fail_on else []
     if asked.compare is None and asked.status(result) != exit_status(result.verdicts, asked.fail_on):
@@ -221,7 +221,7 @@ def _as_it_decides(result: Result, fail_on: tuple[str, ...]) -> Result:
 
 def _print_why_and_traces(deployment: Deployment, result: Result, asked: Asked, trace: str, screen: Screen) -> None:
     """Print explanations, if requested, and traces. ``--quiet`` hides the traces only."""
-    from reports import terminal
+    from proofka.reports import terminal
 
     out = terminal.console()
     terminal.print_why(out, result)
@@ -236,7 +236,7 @@ def _print_why_and_traces(deployment: Deployment, result: Result, asked: Asked, 
 
 
 def _print_overview(written: Written, *, whole: bool) -> None:
-    from reports import terminal
+    from proofka.reports import terminal
 
     answers = [(one.deployment.name, one.result) for one in written.answers]
     terminal.print_overview(terminal.console(), answers, whole=whole)
@@ -244,7 +244,7 @@ def _print_overview(written: Written, *, whole: bool) -> None:
 
 def _print_background(deployment: Deployment, result: Result, asked: Asked, command: str, repair: str | None) -> None:
     """Print notes, assumptions and further commands. ``repair``: the command that continues the search for changes."""
-    from reports import terminal
+    from proofka.reports import terminal
 
     tell = terminal.print_background if asked.details else terminal.print_what_else
     tell(terminal.console(), deployment, result, command=command, searched=repair)

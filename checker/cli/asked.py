@@ -9,24 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.cli.endings import exit_status
-from checker.cli.limits import budget_of
-from checker.cli.more import DEFAULT_MORE
-from checker.cli.options import EngineName
-from checker.cli.written import Written
-from checker.reductions.choice import Reduction
+from proofka.checker.cli.endings import exit_status
+from proofka.checker.cli.limits import budget_of
+from proofka.checker.cli.more import DEFAULT_MORE
+from proofka.checker.cli.options import EngineName
+from proofka.checker.cli.written import Written
+from proofka.checker.reductions.choice import Reduction
 
 SNAPSHOT = "snapshot"
 """The folder in a command line that reads a live cluster for a command that reads files only."""
 
 if TYPE_CHECKING:
-    from checker.budget import Budget
-    from checker.deepening import Depth
-    from checker.engine import Engine as ExploringEngine
-    from checker.source import Source
-    from model.deployment.deployment import Deployment
-    from properties.news import News
-    from properties.verdict import Result
+    from proofka.checker.budget import Budget
+    from proofka.checker.deepening import Depth
+    from proofka.checker.engine import Engine as ExploringEngine
+    from proofka.checker.source import Source
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.properties.news import News
+    from proofka.properties.verdict import Result
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class Asked:
 
     def depth(self, deployment: Deployment) -> Depth:
         """Choose the properties to explore first: those that the user named, or all that one sentence is about."""
-        from checker.deepening import Depth
-        from model.deployment.required_properties import required_unless_said
+        from proofka.checker.deepening import Depth
+        from proofka.model.deployment.required_properties import required_unless_said
 
         if self.is_of_changes and not (self.all_properties or self.all_fault_sets):
             # A smallest fault set that is left out at the commit would look new.

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.endings import EXIT_PARTLY_READ, EXIT_UNDECIDED, EXIT_VIOLATED, audit_status
-from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.exploring import acknowledge
-from checker.cli.live_options import Bootstrap, CommandConfig, Groups, LiveTopics, Timeout, live_of
-from checker.cli.options import (
+from proofka.checker.cli.endings import EXIT_PARTLY_READ, EXIT_UNDECIDED, EXIT_VIOLATED, audit_status
+from proofka.checker.cli.errors import complain, fail, one_line_errors
+from proofka.checker.cli.exploring import acknowledge
+from proofka.checker.cli.live_options import Bootstrap, CommandConfig, Groups, LiveTopics, Timeout, live_of
+from proofka.checker.cli.options import (
     Assume,
     AuditKafka,
     Consumer,
@@ -32,15 +32,15 @@ from checker.cli.options import (
     SecondsEach,
     Verbose,
 )
-from checker.interruption import interrupts
-from properties.audited import AuditProgress, Stage
+from proofka.checker.interruption import interrupts
+from proofka.properties.audited import AuditProgress, Stage
 
 if TYPE_CHECKING:
-    from checker.live.asked import Asked
-    from checker.spark.exploring import Limits
-    from checker.spark.influence import Values
-    from checker.spark.sources import Source
-    from properties.audited import AuditSummary, Influence
+    from proofka.checker.live.asked import Asked
+    from proofka.checker.spark.exploring import Limits
+    from proofka.checker.spark.influence import Values
+    from proofka.checker.spark.sources import Source
+    from proofka.properties.audited import AuditSummary, Influence
 
 GOES_ON = "the same command continues from there"
 
@@ -88,10 +88,10 @@ def audit(
         only_live={"--topic": topic, "--producer": producer, "--consumer": consumer},
     )
     with one_line_errors():
-        from checker.source import assumed, check_profile
-        from checker.spark.exploring import Limits
-        from checker.spark.session import NOT_INSTALLED
-        from checker.spark.sources import DeploymentFolder, MatrixSource, Requiring, find_source
+        from proofka.checker.source import assumed, check_profile
+        from proofka.checker.spark.exploring import Limits
+        from proofka.checker.spark.session import NOT_INSTALLED
+        from proofka.checker.spark.sources import DeploymentFolder, MatrixSource, Requiring, find_source
 
         deployments: Source
         if live is not None:
@@ -124,11 +124,11 @@ def audit(
             verbose=verbose,
         )
         if influence is not None:
-            from reports.figures.audit import draw_audit
+            from proofka.reports.figures.audit import draw_audit
 
             draw_audit(influence, out / "figures")
-    from reports.audit import AuditReport
-    from reports.terminal import console
+    from proofka.reports.audit import AuditReport
+    from proofka.reports.terminal import console
 
     console().print(AuditReport(summary))
     complain(f"tables{'' if influence is None else ' and figures'}: {out}")
@@ -138,9 +138,9 @@ def audit(
 
 def _read(live: Asked, kafka: str | None, overrides: Mapping[str, str]) -> tuple[Path, Source, tuple[str, ...]]:
     """Return the address and the deployments of a live cluster, and print what could not be read."""
-    from checker.spark.session import NOT_INSTALLED
-    from checker.spark.sources import ClusterFolder
-    from model.deployment.options import read_options
+    from proofka.checker.spark.session import NOT_INSTALLED
+    from proofka.checker.spark.sources import ClusterFolder
+    from proofka.model.deployment.options import read_options
 
     if find_spec("pyspark") is None:
         fail(NOT_INSTALLED)
@@ -167,14 +167,14 @@ def _run(
 
     Ctrl-C ends the audit; the folder keeps the results found before.
     """
-    from checker.spark.audit import NothingToAudit, audit
-    from checker.spark.folder import claimed
-    from checker.spark.influence import influence
-    from checker.spark.session import SparkFailed, spark_errors, spark_session
-    from checker.spark.summing import summarise
-    from checker.spark.watching import Interrupted, Watch
-    from reports.progress import ProgressLine, ProgressLog
-    from reports.terminal import console
+    from proofka.checker.spark.audit import NothingToAudit, audit
+    from proofka.checker.spark.folder import claimed
+    from proofka.checker.spark.influence import influence
+    from proofka.checker.spark.session import SparkFailed, spark_errors, spark_session
+    from proofka.checker.spark.summing import summarise
+    from proofka.checker.spark.watching import Interrupted, Watch
+    from proofka.reports.progress import ProgressLine, ProgressLog
+    from proofka.reports.terminal import console
 
     started = time.monotonic()
     line = ProgressLine(console(stderr=True), wanted=sys.stdout.isatty())

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
-from checker.cli.errors import complain, fail, one_line_errors, plain
-from checker.cli.exploring import run_check
-from checker.cli.limits import budget_of
-from checker.cli.options import Faults, File, Kafka, Memory, Profile, Require, Seconds, Threads
-from checker.cli.pipelines import Pipelines, of_project, of_source, project_file
-from checker.cli.source_options import source_of
-from checker.cli.written import check_file
+from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
+from proofka.checker.cli.errors import complain, fail, one_line_errors, plain
+from proofka.checker.cli.exploring import run_check
+from proofka.checker.cli.limits import budget_of
+from proofka.checker.cli.options import Faults, File, Kafka, Memory, Profile, Require, Seconds, Threads
+from proofka.checker.cli.pipelines import Pipelines, of_project, of_source, project_file
+from proofka.checker.cli.source_options import source_of
+from proofka.checker.cli.written import check_file
 
 if TYPE_CHECKING:
-    from checker.budget import Budget
-    from model.deployment.deployment import Deployment
-    from properties.verdict import Result
+    from proofka.checker.budget import Budget
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.properties.verdict import Result
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="The file for the baseline.")]
 DEFAULT = Path("proofka-baseline.json")
@@ -42,9 +42,9 @@ def baseline(
 
     Exit status: 0 the baseline is written, 2 a pipeline cannot be read, 3 interrupted (nothing is written).
     """
-    from checker.changes.baseline import text_of
-    from model.input.whole_file import write_whole
-    from properties.verdict import Status
+    from proofka.checker.changes.baseline import text_of
+    from proofka.model.input.whole_file import write_whole
+    from proofka.properties.verdict import Status
 
     with one_line_errors():
         check_file("--output", output)
@@ -80,10 +80,10 @@ def _refuse_unread(found: Pipelines) -> None:
 
 def _result(deployment: Deployment, budget: Budget, known: dict[tuple[Deployment, tuple[str, ...]], Result]) -> Result:
     """Return the result of a deployment; pipelines that ask the same question share one."""
-    from checker.deepening import Depth
-    from checker.engine import EmbeddedEngine
-    from checker.reductions.choice import chosen
-    from model.deployment.question import question
+    from proofka.checker.deepening import Depth
+    from proofka.checker.engine import EmbeddedEngine
+    from proofka.checker.reductions.choice import chosen
+    from proofka.model.deployment.question import question
 
     key = (question(deployment), deployment.require)
     if key not in known:

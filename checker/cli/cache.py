@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.errors import fail, plain, reason_of
+from proofka.checker.cli.errors import fail, plain, reason_of
 
 Clear = Annotated[
     bool, typer.Option("--clear", help="Delete the kept data, which later runs compute again (default: off).")
@@ -26,8 +26,8 @@ def cache(clear: Clear = False) -> None:
     off disables this cache. If the variable names a folder, --clear empties only that folder. --clear keeps the jars
     and programs that reproduce and conform have downloaded and built: delete their folders to have them made again.
     """
-    from checker.disk_cache import MOST_BYTES, DiskCache
-    from checker.user_cache import OFF, VARIABLE, default_systems_folder, systems_folder, user_cache
+    from proofka.checker.disk_cache import MOST_BYTES, DiskCache
+    from proofka.checker.user_cache import OFF, VARIABLE, default_systems_folder, systems_folder, user_cache
 
     folder, loops = systems_folder(), user_cache() / "kernel"
     archives = sorted(user_cache().glob("spark-*.jsa"))
@@ -56,7 +56,7 @@ def _clear(folder: Path | None, others: Iterable[Path]) -> None:
     """Delete the entries of the folder and the other paths, and print each deleted path."""
     import shutil
 
-    from checker.disk_cache import DiskCache
+    from proofka.checker.disk_cache import DiskCache
 
     try:
         if folder is not None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.options import bytes_of
+from proofka.checker.cli.options import bytes_of
 
 CertificateFile = Annotated[
     Path, typer.Option("-o", "--output", metavar="FILE.cert", help="The file to write; an existing file is replaced.")

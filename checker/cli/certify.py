@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from checker.cli.certificate_options import CertificateFile
-from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import fail, one_line_errors, plain
-from checker.cli.exploring import run_check
-from checker.cli.limits import budget_of
-from checker.cli.options import (
+from proofka.checker.cli.certificate_options import CertificateFile
+from proofka.checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED
+from proofka.checker.cli.errors import fail, one_line_errors, plain
+from proofka.checker.cli.exploring import run_check
+from proofka.checker.cli.limits import budget_of
+from proofka.checker.cli.options import (
     Assume,
     Clients,
     Environment,
@@ -28,11 +28,11 @@ from checker.cli.options import (
     Threads,
     Topic,
 )
-from checker.cli.source_options import source_of
-from checker.cli.written import check_file
+from proofka.checker.cli.source_options import source_of
+from proofka.checker.cli.written import check_file
 
 if TYPE_CHECKING:
-    from checker.certificates.certifying import Certified
+    from proofka.checker.certificates.certifying import Certified
 
 
 def certify(
@@ -60,15 +60,15 @@ def certify(
     Exit status: 0 every property is proved, 1 the certificate contradicts the result, 2 the input is wrong, 3 some
     property is not proved.
     """
-    from checker.certificates.certifying import NotCertified
-    from checker.certificates.certifying import certify as write_certificate
-    from checker.cli.certifying import refuse_any_number
-    from checker.cli.checked import loaded
-    from checker.engine import EmbeddedEngine
-    from checker.reductions.choice import chosen
-    from checker.source import narrowed
-    from model.deployment.document import from_document
-    from model.pipeline import VERSION
+    from proofka.checker.certificates.certifying import NotCertified
+    from proofka.checker.certificates.certifying import certify as write_certificate
+    from proofka.checker.cli.certifying import refuse_any_number
+    from proofka.checker.cli.checked import loaded
+    from proofka.checker.engine import EmbeddedEngine
+    from proofka.checker.reductions.choice import chosen
+    from proofka.checker.source import narrowed
+    from proofka.model.deployment.document import from_document
+    from proofka.model.pipeline import VERSION
 
     with one_line_errors():
         check_file("-o", output)
@@ -107,8 +107,8 @@ def certify(
 
 def _compare(written: Certified, document: Mapping[str, Any], file: Path) -> None:
     """Compare a certificate with the result that it was written for. End the command if they differ."""
-    from checker.certificates.agreement import CoversFewerFaults, claims_agree
-    from checker.tampered import TamperedDocument
+    from proofka.checker.certificates.agreement import CoversFewerFaults, claims_agree
+    from proofka.checker.tampered import TamperedDocument
 
     try:
         claims_agree(written.claims, document)

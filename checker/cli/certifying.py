@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checker.cli.errors import fail
+from proofka.checker.cli.errors import fail
 
 if TYPE_CHECKING:
-    from model.deployment.deployment import Deployment
+    from proofka.model.deployment.deployment import Deployment
 
 
 def refuse_any_number(deployment: Deployment) -> None:

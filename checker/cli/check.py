@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.answering import check_all
-from checker.cli.asked import Asked, options_of
-from checker.cli.certificate_options import CertificateToo
-from checker.cli.certifying import refuse_any_number
-from checker.cli.comparing import (
+from proofka.checker.cli.answering import check_all
+from proofka.checker.cli.asked import Asked, options_of
+from proofka.checker.cli.certificate_options import CertificateToo
+from proofka.checker.cli.certifying import refuse_any_number
+from proofka.checker.cli.comparing import (
     BaselineFile,
     ChangedSince,
     CommentFile,
@@ -22,18 +22,18 @@ from checker.cli.comparing import (
     refuse_other_sources,
     text_of,
 )
-from checker.cli.endings import EXIT_UNDECIDED, is_interrupted
-from checker.cli.engines import engine_of
-from checker.cli.errors import fail, one_line_errors
-from checker.cli.exploring import run_check
-from checker.cli.fail_on import refuse_what_is_not_asked
-from checker.cli.live_options import Bootstrap, CommandConfig, Groups, Timeout, live_of
-from checker.cli.more import (
+from proofka.checker.cli.endings import EXIT_UNDECIDED, is_interrupted
+from proofka.checker.cli.engines import engine_of
+from proofka.checker.cli.errors import fail, one_line_errors
+from proofka.checker.cli.exploring import run_check
+from proofka.checker.cli.fail_on import refuse_what_is_not_asked
+from proofka.checker.cli.live_options import Bootstrap, CommandConfig, Groups, Timeout, live_of
+from proofka.checker.cli.more import (
     DEFAULT_MORE,
     DEFAULT_STABILITY,
     refuse_stability,
 )
-from checker.cli.options import (
+from proofka.checker.cli.options import (
     AllFaultSets,
     AllProperties,
     AllTraces,
@@ -77,15 +77,15 @@ from checker.cli.options import (
     Threads,
     Topics,
 )
-from checker.cli.pipelines import of_project, of_source, project_file
-from checker.cli.source_options import source_of
-from checker.cli.written import STANDARD_OUTPUT, Written
-from checker.reductions.choice import chosen
+from proofka.checker.cli.pipelines import of_project, of_source, project_file
+from proofka.checker.cli.source_options import source_of
+from proofka.checker.cli.written import STANDARD_OUTPUT, Written
+from proofka.checker.reductions.choice import chosen
 
 if TYPE_CHECKING:
-    from checker.cli.pipelines import Pipelines
-    from model.deployment.deployment import Deployment
-    from properties.verdict import Result
+    from proofka.checker.cli.pipelines import Pipelines
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.properties.verdict import Result
 
 
 def check(
@@ -214,7 +214,7 @@ def check(
             return of_source(source, faults, require or (), profile)
 
         def explore(deployment: Deployment) -> Result:
-            from checker.engine import EmbeddedEngine
+            from proofka.checker.engine import EmbeddedEngine
 
             depth = asked.depth(deployment)
             _, result = run_check(deployment, asked.budget(), EmbeddedEngine(None), asked.reductions, depth)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.endings import EXIT_BAD_INPUT
-from checker.cli.errors import fail
-from checker.cli.verify_again import is_bundle, is_result, load_bundle
-from checker.source import Source
-from model.deployment.deployment import Deployment
-from properties.verdict import Result
+from proofka.checker.cli.endings import EXIT_BAD_INPUT
+from proofka.checker.cli.errors import fail
+from proofka.checker.cli.verify_again import is_bundle, is_result, load_bundle
+from proofka.checker.source import Source
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Result
 
 if TYPE_CHECKING:
-    from checker.bundle import SourceFile
+    from proofka.checker.bundle import SourceFile
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def loaded(source: Source, *, limits: Iterable[object]) -> Loaded | None:
     if source != Source(file) or any(limits):
         fail(f"{file}: is a result; options of a check apply to configurations only")
     if is_bundle(file):
-        from checker.bundle import CERTIFICATE
+        from proofka.checker.bundle import CERTIFICATE
 
         bundle = load_bundle(file, EXIT_BAD_INPUT)
         return Loaded(dict(bundle.document), bundle.sources, bundle.members.get(CERTIFICATE))
-    from checker.cli.verify import load_document
+    from proofka.checker.cli.verify import load_document
 
     return Loaded(load_document(file))
 
@@ -72,12 +72,12 @@ def checked(source: Source, file: Path, *, faults: str | None, seconds: float | 
     found = loaded(source, limits=(faults, seconds))
     if found is not None:
         return of_document(found, file)
-    from checker.bundle import sources_of
-    from checker.cli.exploring import run_check
-    from checker.cli.limits import budget_of
-    from checker.engine import EmbeddedEngine
-    from checker.reductions.choice import chosen
-    from checker.source import narrowed
+    from proofka.checker.bundle import sources_of
+    from proofka.checker.cli.exploring import run_check
+    from proofka.checker.cli.limits import budget_of
+    from proofka.checker.engine import EmbeddedEngine
+    from proofka.checker.reductions.choice import chosen
+    from proofka.checker.source import narrowed
 
     deployment = narrowed(source.read(), faults, None)
     sources = sources_of([deployment], [source.file])
@@ -88,8 +88,8 @@ def checked(source: Source, file: Path, *, faults: str | None, seconds: float | 
 
 def of_document(found: Loaded, file: Path) -> Checked:
     """Return the deployment and the result of a document that was read from a file."""
-    from model.deployment.document import from_document
-    from reports.document import result_from_document
+    from proofka.model.deployment.document import from_document
+    from proofka.reports.document import result_from_document
 
     deployment, result = from_document(found.document["deployment"]), result_from_document(found.document)
     command = found.document["command"] or f"proofka verify {shlex.quote(str(file))} --recount"

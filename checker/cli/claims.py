@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
-from checker.cli.errors import complain, fail, one_line_errors
+from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
+from proofka.checker.cli.errors import complain, fail, one_line_errors
 
 MANY = 10
 """Number of claims from which deciding takes minutes, so that the command says so first."""
@@ -37,15 +37,15 @@ def claims(
     """
     import threading
 
-    from properties.claims.all_claims import find_claims
-    from properties.claims.claim import Outcome
+    from proofka.properties.claims.all_claims import find_claims
+    from proofka.properties.claims.claim import Outcome
 
     with one_line_errors():
         asked = find_claims(ids or [])
-    from checker.claims import decide_all
-    from checker.interruption import interrupts
-    from reports.claims import print_claims, write_claims
-    from reports.terminal import console
+    from proofka.checker.claims import decide_all
+    from proofka.checker.interruption import interrupts
+    from proofka.reports.claims import print_claims, write_claims
+    from proofka.reports.terminal import console
 
     if len(asked) >= MANY:
         complain(f"deciding {len(asked)} claims, which takes minutes; proofka claims {asked[0].id} decides one")

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.errors import complain, fail, plain
+from proofka.checker.cli.errors import complain, fail, plain
 
 if TYPE_CHECKING:
-    from checker.changes.baseline import Key
-    from checker.changes.comparing import Earlier
-    from checker.cli.pipelines import Pipeline, Pipelines
-    from model.deployment.deployment import Deployment
-    from model.input.input_error import InputError
-    from properties.news import Compared, KnownVerdicts, News
-    from properties.verdict import Result
-    from reports.formats import Answer
+    from proofka.checker.changes.baseline import Key
+    from proofka.checker.changes.comparing import Earlier
+    from proofka.checker.cli.pipelines import Pipeline, Pipelines
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.model.input.input_error import InputError
+    from proofka.properties.news import Compared, KnownVerdicts, News
+    from proofka.properties.verdict import Result
+    from proofka.reports.formats import Answer
 
 ChangedSince = Annotated[
     str | None,
@@ -76,7 +76,7 @@ class Comparing:
 
     def news(self, pipeline: Pipeline, result: Result) -> tuple[News, ...]:
         """Return the change of each verdict of a pipeline."""
-        from properties.news import news_of
+        from proofka.properties.news import news_of
 
         places = []
         if self.earlier is not None:
@@ -87,9 +87,9 @@ class Comparing:
 
     def tell(self, answers: list[Answer]) -> None:
         """Print what is new, what is better, and the result of the comparison."""
-        from reports import changed
-        from reports.lines import print_wrapped
-        from reports.terminal import console
+        from proofka.reports import changed
+        from proofka.reports.lines import print_wrapped
+        from proofka.reports.terminal import console
 
         out = console()
         typer.echo("")
@@ -116,15 +116,15 @@ def comparing(
     """
     if since is None and baseline is None:
         return None
-    from checker.changes.baseline import read_baseline
-    from properties.news import Compared
+    from proofka.checker.changes.baseline import read_baseline
+    from proofka.properties.news import Compared
 
     known = None if baseline is None else read_baseline(baseline)
     compared = Compared(baseline="" if baseline is None else str(baseline), pipelines=len(found.those))
     if since is None:
         return Comparing(compared, None, known)
-    from checker.changes.comparing import Earlier, files_of, gone, is_touched, pipelines_then
-    from checker.changes.repository import repository
+    from proofka.checker.changes.comparing import Earlier, files_of, gone, is_touched, pipelines_then
+    from proofka.checker.changes.repository import repository
 
     here = repository(since, Path())
     then = pipelines_then(here, lambda: _read(gather), None if found.project is None else found.project.file)
@@ -145,7 +145,7 @@ def comparing(
 
 def _read(gather: Callable[[], Pipelines]) -> tuple[dict[Key, Deployment], list[InputError]]:
     """Return the pipelines of the current folder, and the errors that kept pipelines from being read."""
-    from checker.project.errors import ProjectError
+    from proofka.checker.project.errors import ProjectError
 
     found = gather()
     sought = () if found.sought is None else found.sought.problems
@@ -187,11 +187,11 @@ def text_of(form: OutputFormat) -> Iterator[None]:
 def print_for(form: OutputFormat, answers: list[Answer], compared: Compared | None) -> None:
     """Print what the format adds to the text of a check, or has in its place."""
     if form is OutputFormat.GITLAB:
-        from reports.ci.gitlab import to_code_quality
+        from proofka.reports.ci.gitlab import to_code_quality
 
         typer.echo(to_code_quality(answers), nl=False)
     else:
-        from reports.ci.github import workflow_commands
+        from proofka.reports.ci.github import workflow_commands
 
         for line in workflow_commands(answers, compared):
             typer.echo(line)

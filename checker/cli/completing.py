@@ -7,31 +7,31 @@ from collections.abc import Iterable
 
 def complete_word(incomplete: str) -> list[str]:
     """Return the words that ``proofka help`` explains."""
-    from reports.guide.lookup import named
-    from reports.guide.settings import owners
+    from proofka.reports.guide.lookup import named
+    from proofka.reports.guide.settings import owners
 
     return _beginning(incomplete, [*(name for kind in named() for name in kind), *owners()])
 
 
 def complete_property(incomplete: str) -> list[str]:
     """Return the names of the properties."""
-    from model.deployment.required_properties import KNOWN_PROPERTIES
+    from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
 
     return _beginning(incomplete, KNOWN_PROPERTIES)
 
 
 def complete_profile(incomplete: str) -> list[str]:
     """Return the names of the profiles."""
-    from model.deployment.profiles import PROFILES
+    from proofka.model.deployment.profiles import PROFILES
 
     return _beginning(incomplete, PROFILES)
 
 
 def complete_assumption(incomplete: str) -> list[str]:
     """Return the keys of ``--assume``, each with ``=``; after the ``=``, the values if these can be listed."""
-    from model.deployment.assumptions import ASSUMPTIONS
-    from model.deployment.bounds import RANGES
-    from model.deployment.options import OPTION_KEYS
+    from proofka.model.deployment.assumptions import ASSUMPTIONS
+    from proofka.model.deployment.bounds import RANGES
+    from proofka.model.deployment.options import OPTION_KEYS
 
     key, equals, _ = incomplete.partition("=")
     if not equals:
@@ -57,14 +57,14 @@ def complete_faults(incomplete: str) -> list[str]:
 
 def complete_switch_on(incomplete: str) -> list[str]:
     """Return the reductions that are off by default."""
-    from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
+    from proofka.checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 
     return _beginning(incomplete, [one.value for one in Reduction if one not in USED_UNLESS_TOLD_OTHERWISE])
 
 
 def complete_switch_off(incomplete: str) -> list[str]:
     """Return the reductions that are on by default."""
-    from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
+    from proofka.checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 
     return _beginning(incomplete, [one.value for one in Reduction if one in USED_UNLESS_TOLD_OTHERWISE])
 

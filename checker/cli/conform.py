@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import fail, one_line_errors
-from checker.cli.options import Assume, Clients, Kafka, KafkaHome
-from checker.cli.source_options import source_of
+from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from proofka.checker.cli.errors import fail, one_line_errors
+from proofka.checker.cli.options import Assume, Clients, Kafka, KafkaHome
+from proofka.checker.cli.source_options import source_of
 
 if TYPE_CHECKING:
-    from checker.conformance.coverage import CheckedRun, Coverage
-    from checker.conformance.events import Recording
-    from checker.conformance.lab import Asked
+    from proofka.checker.conformance.coverage import CheckedRun, Coverage
+    from proofka.checker.conformance.events import Recording
+    from proofka.checker.conformance.lab import Asked
 
 MOST_PRODUCERS = 12
 """The largest number of producers of a run; each is a process of its own."""
@@ -110,9 +110,9 @@ def conform(
     Exit status: 0 every recording is a behaviour of the model, 1 some recording is not, 2 the input is wrong or the
     cluster did not start, 3 some recording could not be decided, 130 Ctrl-C.
     """
-    from checker.cluster.errors import ClusterError
-    from checker.conformance.coverage import Coverage, checked, checked_together
-    from checker.conformance.lab import Asked
+    from proofka.checker.cluster.errors import ClusterError
+    from proofka.checker.conformance.coverage import Coverage, checked, checked_together
+    from proofka.checker.conformance.lab import Asked
 
     with one_line_errors():
         if (deployment is None) == (not recorded):
@@ -161,7 +161,7 @@ def _refuse_options_of_runs(context: typer.Context) -> None:
 
 
 def _recordings(paths: list[Path]) -> Iterator[Recording]:
-    from checker.conformance.archives import recordings_in
+    from proofka.checker.conformance.archives import recordings_in
 
     for path in paths:
         found = False
@@ -174,9 +174,9 @@ def _recordings(paths: list[Path]) -> Iterator[Recording]:
 
 
 def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:
-    from checker.conformance.events import to_json
-    from checker.conformance.lab import record_runs
-    from model.input.whole_file import write_whole
+    from proofka.checker.conformance.events import to_json
+    from proofka.checker.conformance.lab import record_runs
+    from proofka.model.input.whole_file import write_whole
 
     for recording in record_runs(asked, lambda line: print(line, file=sys.stderr, flush=True)):
         if keep is not None:
@@ -189,7 +189,7 @@ def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:
 
 def _in_words(run: CheckedRun) -> Iterator[str]:
     """Yield the lines about one recording."""
-    from checker.conformance.tracker import Answer
+    from proofka.checker.conformance.tracker import Answer
 
     client, brokers = run.group
     outcome, about, events = run.outcome, run.recording.about, run.recording.events
@@ -213,7 +213,7 @@ def _in_words(run: CheckedRun) -> Iterator[str]:
 
 def _states(run: CheckedRun) -> Iterator[str]:
     """Yield the model's words for states before the event that no state allows, and the actions that were possible."""
-    from checker.conformance.coverage import in_words
+    from proofka.checker.conformance.coverage import in_words
 
     for state in in_words(run):
         yield "  the model was here: " + "; ".join(f"{what}: {value}" for what, value in state.items())
@@ -222,8 +222,8 @@ def _states(run: CheckedRun) -> Iterator[str]:
 
 
 def _summary(coverage: Coverage) -> Iterator[str]:
-    from checker.conformance.coverage import MOST_EXAMINED, passed
-    from checker.conformance.tracker import Answer
+    from proofka.checker.conformance.coverage import MOST_EXAMINED, passed
+    from proofka.checker.conformance.tracker import Answer
 
     yield ""
     for (client, brokers), answers in sorted(coverage.answers.items()):
@@ -252,7 +252,7 @@ def _summary(coverage: Coverage) -> Iterator[str]:
 
 
 def _status(coverage: Coverage) -> int:
-    from checker.conformance.tracker import Answer
+    from proofka.checker.conformance.tracker import Answer
 
     answers = {answer for row in coverage.answers.values() for answer in row}
     if Answer.REJECTED in answers:

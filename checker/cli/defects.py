@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.errors import fail, one_line_errors, plain
-from checker.cli.options import Assume, Broker, Clients, Consumer, Kafka, PipelineNumber, Producer, Topic
-from checker.cli.source_options import source_of
+from proofka.checker.cli.errors import fail, one_line_errors, plain
+from proofka.checker.cli.options import Assume, Broker, Clients, Consumer, Kafka, PipelineNumber, Producer, Topic
+from proofka.checker.cli.source_options import source_of
 
 if TYPE_CHECKING:
-    from checker.source import Source
-    from properties.known_defects.defect import Defect
+    from proofka.checker.source import Source
+    from proofka.properties.known_defects.defect import Defect
 
 Asked = Annotated[
     str | None,
@@ -45,10 +45,10 @@ def defects(
 
     Exit status: 0 the defects are listed; 2 no release, client, defect or file has that name.
     """
-    from properties.known_defects.register import register
-    from reports.console import console
-    from reports.defect_list import DefectList, RegisterSummary, WholeDefect
-    from reports.pager import print_paged
+    from proofka.properties.known_defects.register import register
+    from proofka.reports.console import console
+    from proofka.reports.defect_list import DefectList, RegisterSummary, WholeDefect
+    from proofka.reports.pager import print_paged
 
     source = source_of(
         None if asked is None else Path(asked),
@@ -83,7 +83,7 @@ def _found(asked: str, source: Source) -> tuple[str, Sequence[Defect]]:
 
     ``source``: the configuration, if the word names a file.
     """
-    from properties.known_defects.named import NoSuchDefect, defects_named, is_known
+    from proofka.properties.known_defects.named import NoSuchDefect, defects_named, is_known
 
     if not is_known(asked) and Path(asked).exists():
         return asked, _of_deployment(source)
@@ -94,8 +94,8 @@ def _found(asked: str, source: Source) -> tuple[str, Sequence[Defect]]:
 
 
 def _of_deployment(source: Source) -> Sequence[Defect]:
-    from model.deployment.required_properties import ASKED_BY_DEFAULT
-    from properties.known_defects.beside import could_violate, defects_here
+    from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT
+    from proofka.properties.known_defects.beside import could_violate, defects_here
 
     with one_line_errors():
         deployment = source.read()
@@ -106,7 +106,7 @@ def _of_deployment(source: Source) -> Sequence[Defect]:
 def _json(found: Sequence[Defect]) -> str:
     import json
 
-    from properties.known_defects.defect import release_in_words
+    from proofka.properties.known_defects.defect import release_in_words
 
     return json.dumps(
         [

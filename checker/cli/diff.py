@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_UNDECIDED, is_interrupted
-from checker.cli.errors import complain, fail, one_line_errors, plain
-from checker.cli.options import Assume, Clients, FaultsOfBoth, Kafka, Seconds
-from checker.cli.verify import load_document
-from checker.cli.verify_again import is_bundle, is_result
+from proofka.checker.cli.endings import EXIT_UNDECIDED, is_interrupted
+from proofka.checker.cli.errors import complain, fail, one_line_errors, plain
+from proofka.checker.cli.options import Assume, Clients, FaultsOfBoth, Kafka, Seconds
+from proofka.checker.cli.verify import load_document
+from proofka.checker.cli.verify_again import is_bundle, is_result
 
 if TYPE_CHECKING:
-    from model.deployment.deployment import Deployment
-    from properties.verdict import Result
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.properties.verdict import Result
 
     Checked = tuple[Deployment, Result]
 
@@ -107,7 +107,7 @@ def _side(place: Path, asked: _Asked) -> _Side:
     if is_result(place) or is_bundle(place):
         deployment, result = _load(place)
         return _Side((_One(place, deployment, result),), True)
-    from checker.source import Source
+    from proofka.checker.source import Source
 
     source = Source(place, asked.kafka, assume=asked.assume, clients=asked.clients)
     sought = source.seek()
@@ -142,9 +142,9 @@ def _compared(old: _One, new: _One, asked: _Asked, *, causes: bool) -> bool:
     """Check each deployment without a result, print the changes, and return whether anything changed."""
     with one_line_errors():
         before, after = _checked(old, new, asked)
-        from checker.difference import asks_for_causes, difference
-        from reports.difference import DifferenceReport
-        from reports.terminal import console
+        from proofka.checker.difference import asks_for_causes, difference
+        from proofka.reports.difference import DifferenceReport
+        from proofka.reports.terminal import console
 
         found = difference(before, after, causes=False)
         console().print(DifferenceReport(found, _named(old.place, before), _named(new.place, after)))
@@ -166,7 +166,7 @@ def _checked(old: _One, new: _One, asked: _Asked) -> tuple[Checked, Checked]:
     check = _Check(faults, asked.seconds)
     before = check(old)
     if new.result is None and old.result is None:
-        from model.deployment.question import question
+        from proofka.model.deployment.question import question
 
         # The questions are equal, so the verdicts are equal, too, up to the list of required properties.
         if (question(old.deployment), old.deployment.require) == (question(new.deployment), new.deployment.require):
@@ -189,7 +189,7 @@ class _Check:
 
     def narrowed(self, one: _One) -> Deployment:
         """Return the deployment with the total of faults applied."""
-        from checker.source import narrowed
+        from proofka.checker.source import narrowed
 
         return narrowed(one.deployment, self.faults, None)
 
@@ -197,10 +197,10 @@ class _Check:
         """Return the deployment with its earlier result, or with the result of a new check."""
         if one.result is not None:
             return one.deployment, one.result
-        from checker.cli.exploring import run_check
-        from checker.cli.limits import budget_of
-        from checker.engine import EmbeddedEngine
-        from checker.reductions.choice import chosen
+        from proofka.checker.cli.exploring import run_check
+        from proofka.checker.cli.limits import budget_of
+        from proofka.checker.engine import EmbeddedEngine
+        from proofka.checker.reductions.choice import chosen
 
         deployment = self.narrowed(one)
         _, result = run_check(deployment, budget_of(self.seconds, {}), EmbeddedEngine(None), chosen((), ()))
@@ -211,8 +211,8 @@ class _Check:
 
 def _load(file: Path) -> Checked:
     document = load_document(file)
-    from model.deployment import DocumentError, from_document
-    from reports.document import result_from_document
+    from proofka.model.deployment import DocumentError, from_document
+    from proofka.reports.document import result_from_document
 
     try:
         deployment = from_document(document["deployment"])
@@ -224,14 +224,14 @@ def _load(file: Path) -> Checked:
 
 def _print_causes(before: Checked, after: Checked) -> None:
     """Find the cause of each change, and print each cause as soon as it is found. Ctrl-C ends the search."""
-    from checker.budget import Budget
-    from checker.difference import SECONDS_EACH, difference
-    from checker.interruption import interrupts
-    from checker.solver import SolverUndecided
-    from checker.traces import ReplayMismatch
-    from properties.difference import VerdictChange
-    from reports.difference import CauseReport, Remarks
-    from reports.terminal import console
+    from proofka.checker.budget import Budget
+    from proofka.checker.difference import SECONDS_EACH, difference
+    from proofka.checker.interruption import interrupts
+    from proofka.checker.solver import SolverUndecided
+    from proofka.checker.traces import ReplayMismatch
+    from proofka.properties.difference import VerdictChange
+    from proofka.reports.difference import CauseReport, Remarks
+    from proofka.reports.terminal import console
 
     out, err = console(), console(stderr=True)
     out.print("\nCauses", style="bold")
@@ -259,7 +259,7 @@ def _print_causes(before: Checked, after: Checked) -> None:
 
 
 def _named(file: Path, loaded: Checked) -> str:
-    from reports import summary
+    from proofka.reports import summary
 
     deployment, result = loaded
     return f"{file}: {deployment.name}, {summary.cluster(deployment)}, model {result.versions.get('model', 'unknown')}"

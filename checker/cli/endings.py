@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from properties.audited import AuditSummary
-from properties.verdict import Status, Verdict
+from proofka.properties.audited import AuditSummary
+from proofka.properties.verdict import Status, Verdict
 
 EXIT_HOLDS = 0
 EXIT_VIOLATED = 1

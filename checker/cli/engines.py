@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.cli.errors import complain, fail
-from checker.cli.options import EngineName
+from proofka.checker.cli.errors import complain, fail
+from proofka.checker.cli.options import EngineName
 
 if TYPE_CHECKING:
-    from checker.engine import Engine
-    from properties.superstep import Superstep
+    from proofka.checker.engine import Engine
+    from proofka.properties.superstep import Superstep
 
 
 @contextmanager
@@ -39,17 +39,17 @@ def engine_of(
     if name is EngineName.EMBEDDED:
         if master is not None:
             fail("--master: needs --engine spark or --engine auto")
-        from checker.engine import EmbeddedEngine
+        from proofka.checker.engine import EmbeddedEngine
 
         yield EmbeddedEngine(None if checkpoint is None else (checkpoint, every), keeps_steps=certified)
         return
     supersteps: list[Superstep] = []
     try:
-        from checker.spark.engine import auto_engine, spark_engine
+        from proofka.checker.spark.engine import auto_engine, spark_engine
     except ModuleNotFoundError as missing:
         if missing.name != "pyarrow":
             raise
-        from checker.spark.session import NOT_INSTALLED
+        from proofka.checker.spark.session import NOT_INSTALLED
 
         fail(NOT_INSTALLED)
 
@@ -60,14 +60,14 @@ def engine_of(
         with auto_engine(master, checkpoint, supersteps.append, _say_that_spark_goes_on) as auto:
             yield auto
     if stats:
-        from reports.supersteps import SuperstepTable
-        from reports.terminal import console
+        from proofka.reports.supersteps import SuperstepTable
+        from proofka.reports.terminal import console
 
         console(stderr=True).print(SuperstepTable(supersteps))
 
 
 def _tell_what_is_kept() -> None:
-    from checker.disk_cache import LOG
+    from proofka.checker.disk_cache import LOG
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))

@@ -7,10 +7,10 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 WITH_CODES = (
-    "checker.live.errors",
-    "checker.conformance.errors",
-    "checker.conformance.lab",
-    "checker.reproduction.errors",
+    "proofka.checker.live.errors",
+    "proofka.checker.conformance.errors",
+    "proofka.checker.conformance.lab",
+    "proofka.checker.reproduction.errors",
 )
 """The modules, beside those of ``checker.cluster``, whose errors have codes."""
 
@@ -27,8 +27,8 @@ def meaning_of_code(word: str) -> str | None:
 
 def _errors() -> Iterator[type[Exception]]:
     """Yield the errors of real clusters, recordings and replays."""
-    cluster = import_module("checker.cluster")
-    modules = [f"checker.cluster.{module.name}" for module in iter_modules(cluster.__path__)]
+    cluster = import_module("proofka.checker.cluster")
+    modules = [f"proofka.checker.cluster.{module.name}" for module in iter_modules(cluster.__path__)]
     for name in (*modules, *WITH_CODES):
         for found in vars(import_module(name)).values():
             if isinstance(found, type) and issubclass(found, Exception) and found.__module__ == name:

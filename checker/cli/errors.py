@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT
-from checker.refused_memory import is_refusal
+from proofka.checker.cli.endings import EXIT_BAD_INPUT
+from proofka.checker.refused_memory import is_refusal
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of a full disk, of an exhausted disk quota, and of a file that reached its size limit."""
@@ -41,8 +41,8 @@ def one_line_errors() -> Iterator[None]:
 
     The errors of a live cluster have statuses of their own.
     """
-    from checker.live.errors import LiveError
-    from model.input.input_error import InputError
+    from proofka.checker.live.errors import LiveError
+    from proofka.model.input.input_error import InputError
 
     try:
         yield
@@ -94,6 +94,6 @@ def complain(message: str) -> None:
 
 def plain(text: str) -> str:
     """Return ``text`` with control characters made visible."""
-    from reports import wording
+    from proofka.reports import wording
 
     return wording.plain(text)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from checker.cli.check import check
-from checker.cli.more import DEFAULT_MORE
-from checker.cli.options import (
+from proofka.checker.cli.check import check
+from proofka.checker.cli.more import DEFAULT_MORE
+from proofka.checker.cli.options import (
     Assume,
     Broker,
     Clients,

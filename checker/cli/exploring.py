@@ -7,18 +7,18 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from checker.cli.endings import EXIT_UNDECIDED
-from checker.cli.errors import fail
-from checker.interruption import interrupts
+from proofka.checker.cli.endings import EXIT_UNDECIDED
+from proofka.checker.cli.errors import fail
+from proofka.checker.interruption import interrupts
 
 if TYPE_CHECKING:
-    from checker.budget import Budget
-    from checker.check import Run
-    from checker.deepening import Depth
-    from checker.engine import Engine
-    from checker.reductions.choice import Reduction
-    from model.deployment.deployment import Deployment
-    from properties.verdict import Result
+    from proofka.checker.budget import Budget
+    from proofka.checker.check import Run
+    from proofka.checker.deepening import Depth
+    from proofka.checker.engine import Engine
+    from proofka.checker.reductions.choice import Reduction
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.properties.verdict import Result
 
 STANDARD_ERROR = 2
 """File descriptor of standard error. Messages go to the descriptor itself while another stream is in use."""
@@ -36,11 +36,11 @@ def run_check(
     Ctrl-C ends the exploration; the result has the verdicts decided before. If the solver is undecided, or a trace
     cannot be replayed, end the command.
     """
-    from checker.check import explore
-    from checker.solver import SolverUndecided
-    from checker.traces import ReplayMismatch
-    from reports.live_rows import LiveRows
-    from reports.terminal import console
+    from proofka.checker.check import explore
+    from proofka.checker.solver import SolverUndecided
+    from proofka.checker.traces import ReplayMismatch
+    from proofka.reports.live_rows import LiveRows
+    from proofka.reports.terminal import console
 
     try:
         watched = LiveRows(console(stderr=True), wanted=sys.stdout.isatty())

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.errors import complain, fail, one_line_errors, plain
-from checker.cli.options import Epochs, FaultsExported, Folder, Form, LogSize, MostStates, Records, Replicas
+from proofka.checker.cli.errors import complain, fail, one_line_errors, plain
+from proofka.checker.cli.options import Epochs, FaultsExported, Folder, Form, LogSize, MostStates, Records, Replicas
 
 
 def export(
@@ -37,27 +37,27 @@ def export(
     For a deployment the command ignores --replicas, --log-size, --records and --epochs: these set the size of a
     published protocol.
     """
-    from model.published.protocols import PROTOCOLS
+    from proofka.model.published.protocols import PROTOCOLS
 
     if folder.exists() and not folder.is_dir():
         fail(f"{folder}: is no directory; -o takes a directory")
     with one_line_errors():
         if system in PROTOCOLS and not Path(system).exists():
-            from checker.export.exported import export_protocol
-            from model.published.protocols import protocol
+            from proofka.checker.export.exported import export_protocol
+            from proofka.model.published.protocols import protocol
 
             exported = export_protocol(
                 protocol(system, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
             )
         else:
-            from checker.export.exported import export_deployment
-            from checker.source import Source, narrowed
+            from proofka.checker.export.exported import export_deployment
+            from proofka.checker.source import Source, narrowed
 
             deployment = narrowed(Source(Path(system)).read(), faults, None)
             exported = export_deployment(deployment, properties=tuple(require or ()))
             if deployment.faults.any_number:
                 complain("the exported system has at most 2 faults in total; --faults N sets another number")
-        from checker.export.writing import write
+        from proofka.checker.export.writing import write
 
         for path in write(exported, form, folder, most_states=most_states):
             typer.echo(plain(str(path)))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from checker.cli.errors import fail
+from proofka.checker.cli.errors import fail
 
 if TYPE_CHECKING:
-    from model.deployment.deployment import Deployment
+    from proofka.model.deployment.deployment import Deployment
 
 
 def refuse_what_is_not_asked(names: Collection[str], deployments: Sequence[Deployment]) -> None:
@@ -16,8 +16,8 @@ def refuse_what_is_not_asked(names: Collection[str], deployments: Sequence[Deplo
 
     A script that fails on an unchecked property would never fail.
     """
-    from model.deployment.hiding import printable
-    from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
+    from proofka.model.deployment.hiding import printable
+    from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
 
     asked = {*ASKED_BY_DEFAULT, *(name for one in deployments for name in one.require)}
     for name in names:

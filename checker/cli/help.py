@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.completing import complete_word
-from checker.cli.errors import fail, plain
+from proofka.checker.cli.completing import complete_word
+from proofka.checker.cli.errors import fail, plain
 
 NUMBERED = frozenset({"claim", "client rule"})
 """Kinds of words with numbers of the same form."""
@@ -34,11 +34,11 @@ def help_on(
 
     Exit status: 0 the word was explained, 2 the word is unknown.
     """
-    from checker.cli.error_codes import meaning_of_code
-    from reports.console import console
-    from reports.guide.lookup import find, near
-    from reports.guide.printing import Contents, EntryReport
-    from reports.pager import print_paged
+    from proofka.checker.cli.error_codes import meaning_of_code
+    from proofka.reports.console import console
+    from proofka.reports.guide.lookup import find, near
+    from proofka.reports.guide.printing import Contents, EntryReport
+    from proofka.reports.pager import print_paged
 
     commands = _commands(context)
     if not words:
@@ -68,7 +68,7 @@ def help_on(
 
 
 def _is_known_defect(word: str) -> bool:
-    from properties.known_defects.register import register
+    from proofka.properties.known_defects.register import register
 
     return any(defect.id.lower() == word.strip().lower() for defect in register())
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.errors import one_line_errors, plain
+from proofka.checker.cli.errors import one_line_errors, plain
 
 Root = Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder of the project, usually the repository.")]
 
@@ -20,10 +20,10 @@ def init(folder: Root = Path()) -> None:
     Exit status: 0 the file is written, 2 the file exists or no pipeline was found.
     """
     with one_line_errors():
-        from checker.project.errors import ProjectError
-        from checker.project.first import found_in, text_of
-        from checker.project.project import FILE
-        from model.input.whole_file import write_whole
+        from proofka.checker.project.errors import ProjectError
+        from proofka.checker.project.first import found_in, text_of
+        from proofka.checker.project.project import FILE
+        from proofka.model.input.whole_file import write_whole
 
         file = folder / FILE
         if file.exists():

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.errors import fail
-from checker.cli.options import seconds_of
+from proofka.checker.cli.errors import fail
+from proofka.checker.cli.options import seconds_of
 
 if TYPE_CHECKING:
-    from checker.live.asked import Asked
+    from proofka.checker.live.asked import Asked
 
 Bootstrap = Annotated[
     str | None,
@@ -90,7 +90,7 @@ def live_of(
     for name, value in (excluded or {}).items():
         if value:
             fail(f"{name}: has no meaning with --bootstrap; leave one of them out")
-    from checker.live.asked import Asked
+    from proofka.checker.live.asked import Asked
 
     return Asked(
         bootstrap,

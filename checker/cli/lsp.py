@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.errors import fail
+from proofka.checker.cli.errors import fail
 
 NO_PYGLS = 'the library for language servers is not installed: pip install "proofka[lsp]"'
 
@@ -28,7 +28,7 @@ def lsp(
     """
     if find_spec("pygls") is None:
         fail(NO_PYGLS)
-    from checker.cli.editor.server import server_of
-    from checker.versions import versions
+    from proofka.checker.cli.editor.server import server_of
+    from proofka.checker.versions import versions
 
     server_of(versions()["proofka"], seconds).start_io()

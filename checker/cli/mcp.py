@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.errors import fail
-from checker.cli.limits import budget_of
-from checker.cli.options import Memory
+from proofka.checker.cli.errors import fail
+from proofka.checker.cli.limits import budget_of
+from proofka.checker.cli.options import Memory
 
 NO_MCP = 'the Model Context Protocol\'s SDK is not installed: pip install "proofka[mcp]"'
 
@@ -35,9 +35,9 @@ def mcp(
         fail(NO_MCP)
     if not root.is_dir():
         fail(f"--root {root}: no such folder")
-    from checker.cli.assistants.server import server_of
-    from checker.cli.assistants.workspace import Workspace
-    from checker.versions import versions
+    from proofka.checker.cli.assistants.server import server_of
+    from proofka.checker.cli.assistants.workspace import Workspace
+    from proofka.checker.versions import versions
 
     budget = budget_of(seconds, {"memory": memory})
     server_of(Workspace(root, seconds, budget.memory), versions()["proofka"]).run("stdio")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import typer
 
-from checker.refused_memory import ADVICE, EXIT_NO_MEMORY, is_refusal
+from proofka.checker.refused_memory import ADVICE, EXIT_NO_MEMORY, is_refusal
 
 
 @contextmanager

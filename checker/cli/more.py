@@ -9,14 +9,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from checker.cli.errors import complain, fail
-from checker.cli.exploring import acknowledge
-from checker.interruption import interrupts
+from proofka.checker.cli.errors import complain, fail
+from proofka.checker.cli.exploring import acknowledge
+from proofka.checker.interruption import interrupts
 
 if TYPE_CHECKING:
-    from checker.budget import Budget
-    from checker.check import Run
-    from properties.verdict import Result
+    from proofka.checker.budget import Budget
+    from proofka.checker.check import Run
+    from proofka.properties.verdict import Result
 
 DEFAULT_MORE = 10.0
 """Seconds for the whole search after the answer, unless ``--more`` names another number."""
@@ -27,10 +27,10 @@ def with_more(run: Run, result: Result, budget: Budget, seconds: float) -> Resul
 
     The search ends after ``seconds``. The printed answer and its exit status never change.
     """
-    from checker.explanation import single_changes
-    from checker.sensitivity import sensitivities
-    from checker.thresholds import thresholds
-    from reports.terminal import console
+    from proofka.checker.explanation import single_changes
+    from proofka.checker.sensitivity import sensitivities
+    from proofka.checker.thresholds import thresholds
+    from proofka.reports.terminal import console
 
     stop = threading.Event()
     with (
@@ -65,8 +65,8 @@ def with_stability(run: Run, result: Result, seconds: float) -> Result:
 
     The search ends after ``seconds``. The printed answer and its exit status never change.
     """
-    from checker.stability import stability
-    from reports.terminal import console
+    from proofka.checker.stability import stability
+    from proofka.reports.terminal import console
 
     stop = threading.Event()
     said = f"checking other sizes, at most {seconds:g} s (--stability-time SECONDS; Ctrl-C ends the search)"
@@ -80,8 +80,8 @@ def with_stability(run: Run, result: Result, seconds: float) -> Result:
 
 def with_preventions(run: Run, result: Result) -> Result:
     """Add the changes that would have prevented each violation to a result, up to Ctrl-C."""
-    from checker.explanation import preventions
-    from reports.terminal import console
+    from proofka.checker.explanation import preventions
+    from proofka.reports.terminal import console
 
     stop = threading.Event()
     with console(stderr=True).status("trying changes that prevent a violation"), interrupts(stop):

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from checker.cli.errors import complain
-from checker.user_cache import VARIABLE
+from proofka.checker.cli.errors import complain
+from proofka.checker.user_cache import VARIABLE
 
 CACHE_LOG = "proofka.cache"
 """Name of the logger of the cache, which warns of an entry that could not be written."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from checker.cli.completing import (
+from proofka.checker.cli.completing import (
     complete_assumption,
     complete_faults,
     complete_profile,
@@ -19,7 +19,7 @@ from checker.cli.completing import (
     complete_switch_off,
     complete_switch_on,
 )
-from checker.export.writing import Format
+from proofka.checker.export.writing import Format
 
 
 def seconds_of(text: str) -> float:

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_PARTLY_READ
-from checker.cli.errors import complain, fail
-from checker.cli.show import print_sought
-from model.input.input_error import InputError
+from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_PARTLY_READ
+from proofka.checker.cli.errors import complain, fail
+from proofka.checker.cli.show import print_sought
+from proofka.model.input.input_error import InputError
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from checker.existing_files import Sought
-    from checker.project.project import Project
-    from checker.source import Source
-    from model.deployment.deployment import Deployment
+    from proofka.checker.existing_files import Sought
+    from proofka.checker.project.project import Project
+    from proofka.checker.source import Source
+    from proofka.model.deployment.deployment import Deployment
 
 MOST_CHECKED = 50
 """Largest number of pipelines in a folder that ``proofka check`` accepts. More belong in an audit or a project file."""
@@ -86,8 +86,8 @@ class Pipelines:
 
 def of_source(source: Source, faults: str | None, require: Sequence[str], profile: str | None) -> Pipelines:
     """Return the pipelines of a source. Raise DeploymentError."""
-    from checker.project.accepting import today
-    from checker.source import narrowed
+    from proofka.checker.project.accepting import today
+    from proofka.checker.source import narrowed
 
     sought = source.seek()
     deployments = [source.read()] if sought is None else list(sought.deployments)
@@ -105,10 +105,10 @@ def of_source(source: Source, faults: str | None, require: Sequence[str], profil
 
 def of_project(file: Path, faults: str | None, require: Sequence[str], profile: str | None) -> Pipelines:
     """Return the pipelines of a project file. A pipeline that cannot be read is a problem. Raise ProjectError."""
-    from checker.project.accepting import today
-    from checker.project.finding import places, unique_names
-    from checker.project.reading import read_project
-    from checker.source import Source, narrowed
+    from proofka.checker.project.accepting import today
+    from proofka.checker.project.finding import places, unique_names
+    from proofka.checker.project.reading import read_project
+    from proofka.checker.source import Source, narrowed
 
     project = read_project(file)
     found = Pipelines(Source(file), project=project)
@@ -135,7 +135,7 @@ def of_project(file: Path, faults: str | None, require: Sequence[str], profile: 
 
 def _add(found: Pipelines, asked: Deployment, pipeline: Pipeline, day: date) -> None:
     """Add a pipeline without the requirements that are lifted, and the errors about what is accepted."""
-    from checker.project.accepting import with_accepted
+    from proofka.checker.project.accepting import with_accepted
 
     file = pipeline.source.file
     path = file if found.project is not None or (file is not None and file.is_file()) else None
@@ -150,7 +150,7 @@ def _alone(source: Source, sought: Sought | None, number: int) -> Source:
     """Return the source that selects one deployment, by its number among all deployments of the source (from 1)."""
     if sought is None or len(sought.checks) == 1:
         return source
-    from checker.source import Source
+    from proofka.checker.source import Source
 
     where = sought.checks[number - 1][1]
     if isinstance(where, Path):
@@ -163,8 +163,8 @@ def project_file(file: Path | None, others: Mapping[str, object]) -> Path | None
 
     ``others``: the options that name or change a source. Raise ProjectError if one is given with a project file.
     """
-    from checker.project.errors import ProjectError
-    from checker.project.project import FILE
+    from proofka.checker.project.errors import ProjectError
+    from proofka.checker.project.project import FILE
 
     named = file is not None and file.name == FILE
     here = Path(FILE)

@@ -10,33 +10,33 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from checker.cli.audit import audit
-from checker.cli.baseline import baseline
-from checker.cli.cache import cache
-from checker.cli.certify import certify
-from checker.cli.check import check
-from checker.cli.claims import claims
-from checker.cli.conform import conform
-from checker.cli.defects import defects
-from checker.cli.diff import diff
-from checker.cli.errors import one_line_of_a_full_disk, one_line_usage_errors
-from checker.cli.explain import explain
-from checker.cli.export import export
-from checker.cli.help import help_on
-from checker.cli.init import init
-from checker.cli.lsp import lsp
-from checker.cli.mcp import mcp
-from checker.cli.memory_errors import one_line_without_memory
-from checker.cli.no_cache import one_line_without_cache
-from checker.cli.properties import properties
-from checker.cli.prove import prove
-from checker.cli.published import published
-from checker.cli.repair import repair
-from checker.cli.reproduce import reproduce
-from checker.cli.show import show
-from checker.cli.snapshot import snapshot
-from checker.cli.trace import trace
-from checker.cli.verify import verify
+from proofka.checker.cli.audit import audit
+from proofka.checker.cli.baseline import baseline
+from proofka.checker.cli.cache import cache
+from proofka.checker.cli.certify import certify
+from proofka.checker.cli.check import check
+from proofka.checker.cli.claims import claims
+from proofka.checker.cli.conform import conform
+from proofka.checker.cli.defects import defects
+from proofka.checker.cli.diff import diff
+from proofka.checker.cli.errors import one_line_of_a_full_disk, one_line_usage_errors
+from proofka.checker.cli.explain import explain
+from proofka.checker.cli.export import export
+from proofka.checker.cli.help import help_on
+from proofka.checker.cli.init import init
+from proofka.checker.cli.lsp import lsp
+from proofka.checker.cli.mcp import mcp
+from proofka.checker.cli.memory_errors import one_line_without_memory
+from proofka.checker.cli.no_cache import one_line_without_cache
+from proofka.checker.cli.properties import properties
+from proofka.checker.cli.prove import prove
+from proofka.checker.cli.published import published
+from proofka.checker.cli.repair import repair
+from proofka.checker.cli.reproduce import reproduce
+from proofka.checker.cli.show import show
+from proofka.checker.cli.snapshot import snapshot
+from proofka.checker.cli.trace import trace
+from proofka.checker.cli.verify import verify
 
 
 class OneLineErrors(TyperGroup):

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import complain, fail, one_line_errors, plain
-from checker.cli.obligation_options import ObligationsFolder, SecondSolver
-from checker.cli.options import Json, LogSize, Replicas, WholeSeconds
+from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from proofka.checker.cli.errors import complain, fail, one_line_errors, plain
+from proofka.checker.cli.obligation_options import ObligationsFolder, SecondSolver
+from proofka.checker.cli.options import Json, LogSize, Replicas, WholeSeconds
 
 if TYPE_CHECKING:
-    from checker.invariants.confirming import Confirmation
-    from checker.invariants.proof import Proof
+    from proofka.checker.invariants.confirming import Confirmation
+    from proofka.checker.invariants.proof import Proof
 
 Document = dict[str, Any]
 
@@ -52,11 +52,11 @@ def prove(
     Exit status: 0 every property is proved, 1 the solvers disagree, 2 the input is wrong, 3 some property is not
     proved.
     """
-    from checker.invariants.confirming import confirmed
-    from checker.invariants.proof import SECONDS
-    from checker.invariants.proof import prove as search
-    from checker.invariants.published import COMPLETENESS, protocol_subject
-    from checker.obligations.second_solver import refuse_if_missing
+    from proofka.checker.invariants.confirming import confirmed
+    from proofka.checker.invariants.proof import SECONDS
+    from proofka.checker.invariants.proof import prove as search
+    from proofka.checker.invariants.published import COMPLETENESS, protocol_subject
+    from proofka.checker.obligations.second_solver import refuse_if_missing
 
     with one_line_errors():
         if solver is not None:
@@ -67,7 +67,7 @@ def prove(
         )
         proof = search(subject, seconds or SECONDS)
         if obligations is not None and proof.obligations:
-            from checker.obligations.writing import write
+            from proofka.checker.obligations.writing import write
 
             write(proof.obligations, obligations)
         answers = confirmed(proof.obligations, second=solver is not None)

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
-from checker.cli.engines import engine_of
-from checker.cli.errors import one_line_errors
-from checker.cli.limits import budget_of
-from checker.cli.options import (
+from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
+from proofka.checker.cli.engines import engine_of
+from proofka.checker.cli.errors import one_line_errors
+from proofka.checker.cli.limits import budget_of
+from proofka.checker.cli.options import (
     CheckpointEvery,
     CheckpointFolder,
     Engine,
@@ -28,7 +28,7 @@ from checker.cli.options import (
     Threads,
     WholeSeconds,
 )
-from checker.interruption import interrupts
+from proofka.checker.interruption import interrupts
 
 
 def published(
@@ -52,13 +52,13 @@ def published(
 
     Exit status: 0 everything was explored, 2 the input is wrong, 3 a limit was reached.
     """
-    from model.published.protocols import protocol
+    from proofka.model.published.protocols import protocol
 
     with one_line_errors():
         explored = protocol(name, replicas=replicas, log_size=log_size, records=records, epochs=epochs)
-    from checker.published import explore_whole
-    from reports.terminal import console
-    from reports.whole_space import print_space, to_json
+    from proofka.checker.published import explore_whole
+    from proofka.reports.terminal import console
+    from proofka.reports.whole_space import print_space, to_json
 
     budget = budget_of(seconds, {"states": states, "memory": memory, "threads": threads})
     with (

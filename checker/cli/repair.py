@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.budget import ANSWERED_TO
-from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
-from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.exploring import acknowledge
-from checker.cli.limits import budget_of
-from checker.cli.options import (
+from proofka.checker.budget import ANSWERED_TO
+from proofka.checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED, exit_status
+from proofka.checker.cli.errors import complain, fail, one_line_errors
+from proofka.checker.cli.exploring import acknowledge
+from proofka.checker.cli.limits import budget_of
+from proofka.checker.cli.options import (
     Assume,
     Broker,
     Clients,
@@ -34,13 +34,13 @@ from checker.cli.options import (
     Threads,
     Topic,
 )
-from checker.cli.source_options import source_of
-from checker.interruption import interrupts
+from proofka.checker.cli.source_options import source_of
+from proofka.checker.interruption import interrupts
 
 if TYPE_CHECKING:
-    from checker.budget import Budget
-    from checker.repair import Repairs
-    from model.deployment.deployment import Deployment
+    from proofka.checker.budget import Budget
+    from proofka.checker.repair import Repairs
+    from proofka.model.deployment.deployment import Deployment
 
 Most = Annotated[int, typer.Option("--most", metavar="N", min=1, help="Show at most N repairs.")]
 
@@ -83,9 +83,9 @@ def repair(
     repair, or the search was stopped before it found a repair; 4 a required property is vacuous (its situation never
     occurs).
     """
-    from checker.source import narrowed
-    from reports.repairs import RepairReport
-    from reports.terminal import console
+    from proofka.checker.source import narrowed
+    from proofka.reports.repairs import RepairReport
+    from proofka.reports.terminal import console
 
     source = source_of(
         file,
@@ -118,11 +118,11 @@ def _searched(deployment: Deployment, budget: Budget, seconds: float | None, mos
     set to be mended, and the answer names this bound. The search explores larger fault sets only if single faults
     violate nothing.
     """
-    from checker.repair import Search
-    from checker.solver import SolverUndecided
-    from checker.traces import ReplayMismatch
-    from reports.repair_progress import RepairProgress
-    from reports.terminal import console
+    from proofka.checker.repair import Search
+    from proofka.checker.solver import SolverUndecided
+    from proofka.checker.traces import ReplayMismatch
+    from proofka.reports.repair_progress import RepairProgress
+    from proofka.reports.terminal import console
 
     faults = deployment.faults
     bounded = [faults.up_to(ANSWERED_TO), faults] if faults.total is None else [faults]

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
-from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.options import (
+from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
+from proofka.checker.cli.errors import complain, fail, one_line_errors
+from proofka.checker.cli.options import (
     Assume,
     BundleFile,
     Clients,
@@ -29,14 +29,14 @@ from checker.cli.options import (
     Seconds,
     Topic,
 )
-from checker.cli.source_options import source_of
-from checker.cli.written import STANDARD_OUTPUT, Written, attempt, check_file
+from proofka.checker.cli.source_options import source_of
+from proofka.checker.cli.written import STANDARD_OUTPUT, Written, attempt, check_file
 
 if TYPE_CHECKING:
-    from checker.cli.checked import Checked
-    from checker.reproduction.plan import Plan
-    from properties.reproduced import Outcome
-    from reports.story import Telling
+    from proofka.checker.cli.checked import Checked
+    from proofka.checker.reproduction.plan import Plan
+    from proofka.properties.reproduced import Outcome
+    from proofka.reports.story import Telling
 
 
 def reproduce(
@@ -88,7 +88,7 @@ def reproduce(
     the failure was not observed, or the check was interrupted, 4 a step of the trace cannot be steered, 130 Ctrl-C.
     With several traces the worst of 3, 4 and 0.
     """
-    from checker.cli.checked import checked
+    from proofka.checker.cli.checked import checked
 
     written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
@@ -150,7 +150,7 @@ def _refuse_contradictions(
 
 def _refuse_another_model(look: Checked, file: Path) -> None:
     """Refuse a bundle of a result whose systems this version of the model cannot write."""
-    from model.pipeline import VERSION
+    from proofka.model.pipeline import VERSION
 
     if (model := look.result.versions.get("model")) != VERSION:
         fail(f"{file}: is a result of model {model}, and --bundle writes systems of model {VERSION}; use --json")
@@ -158,8 +158,8 @@ def _refuse_another_model(look: Checked, file: Path) -> None:
 
 def _plans(look: Checked, number: int | None, of_property: str | None, *, file: Path) -> list[Plan]:
     """Return the plans of the chosen traces. End the command if there is no such trace."""
-    from checker.reproduction.of_trace import plan_of
-    from reports.story import tellings
+    from proofka.checker.reproduction.of_trace import plan_of
+    from proofka.reports.story import tellings
 
     told = tellings(look.result.verdicts, all_traces=True)
     if not told:
@@ -182,7 +182,7 @@ def _violates(telling: Telling, name: str) -> bool:
 
 def _no_trace(look: Checked, file: Path, name: str) -> Telling:
     """End the command: no trace violates this property. The message has the verdict."""
-    from reports import wording
+    from proofka.reports import wording
 
     verdict = next((one for one in look.result.verdicts if one.property == name), None)
     if verdict is None:
@@ -207,12 +207,12 @@ def _replay(
     If a cluster fails, return the outcomes until then and the reason. ``write``: called with the outcomes before a kept
     cluster waits for its end. ``on_error``: print to standard error.
     """
-    from checker.cluster.errors import ClusterError
-    from checker.reproduction.errors import ReproductionError
-    from checker.reproduction.keeping import wait_for_an_end
-    from checker.reproduction.session import replay_all
-    from reports.reproduced import print_outcome
-    from reports.terminal import console
+    from proofka.checker.cluster.errors import ClusterError
+    from proofka.checker.reproduction.errors import ReproductionError
+    from proofka.checker.reproduction.keeping import wait_for_an_end
+    from proofka.checker.reproduction.session import replay_all
+    from proofka.reports.reproduced import print_outcome
+    from proofka.reports.terminal import console
 
     def kept(lines: list[str]) -> None:
         write(outcomes)
@@ -232,7 +232,7 @@ def _replay(
 
 def _write(look: Checked, outcomes: list[Outcome], written: Written) -> None:
     """Write the result with the outcomes into the named files."""
-    from properties.reproductions import with_outcomes
+    from proofka.properties.reproductions import with_outcomes
 
     result = replace(look.result, reproductions=with_outcomes(look.result.reproductions, outcomes))
     with one_line_errors():
@@ -245,8 +245,8 @@ def _tell(line: str) -> None:
 
 
 def _write_script(plan: Plan, path: Path) -> None:
-    from checker.reproduction.errors import ReproductionError
-    from checker.reproduction.script import write_script
+    from proofka.checker.reproduction.errors import ReproductionError
+    from proofka.checker.reproduction.script import write_script
 
     try:
         is_written = attempt(path, lambda: write_script(plan, path))

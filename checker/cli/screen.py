@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.errors import plain
+from proofka.checker.cli.errors import plain
 
 if TYPE_CHECKING:
-    from reports.several import Checked
+    from proofka.reports.several import Checked
 
 
 class Screen:
@@ -21,7 +21,7 @@ class Screen:
     """
 
     def __init__(self, above: int, skipped: int, pipelines: int, *, brief: bool) -> None:
-        from reports.several import Lines
+        from proofka.reports.several import Lines
 
         self.above = above
         self.skipped = skipped
@@ -33,8 +33,8 @@ class Screen:
 
     def tell(self, checked: Checked, again: str, number: int | None) -> None:
         """Print the line of one pipeline. ``again``: the command that checks this pipeline alone."""
-        from reports import terminal
-        from reports.several import print_checked
+        from proofka.reports import terminal
+        from proofka.reports.several import print_checked
 
         self.checked.append((checked, again))
         print_checked(terminal.console(), self.lines, "" if number is None else f"{number}  ", checked)
@@ -42,8 +42,8 @@ class Screen:
 
     def tell_same(self, name: str, same: str) -> None:
         """Print that two pipelines ask the same question, so the second is not checked again."""
-        from reports import terminal
-        from reports.several import print_same
+        from proofka.reports import terminal
+        from proofka.reports.several import print_same
 
         if self.is_of_several:
             print_same(terminal.console(), self.lines, name, same)
@@ -52,7 +52,7 @@ class Screen:
 
     def tell_all(self) -> None:
         """Print the summary of all pipelines."""
-        from reports import terminal
-        from reports.several import print_together
+        from proofka.reports import terminal
+        from proofka.reports.several import print_together
 
         print_together(terminal.console(), self.checked, self.lines, above=self.above, skipped=self.skipped)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT
-from checker.cli.errors import complain, one_line_errors
-from checker.cli.options import (
+from proofka.checker.cli.endings import EXIT_BAD_INPUT
+from proofka.checker.cli.errors import complain, one_line_errors
+from proofka.checker.cli.options import (
     Assume,
     Broker,
     Clients,
@@ -22,10 +22,10 @@ from checker.cli.options import (
     Producer,
     Topic,
 )
-from checker.cli.source_options import source_of
+from proofka.checker.cli.source_options import source_of
 
 if TYPE_CHECKING:
-    from checker.existing_files import Sought
+    from proofka.checker.existing_files import Sought
 
 
 def show(
@@ -61,8 +61,8 @@ def show(
     with one_line_errors():
         sought = source.seek()
         deployments = [source.read()] if sought is None else sought.deployments
-    from reports.console import console_of_lists
-    from reports.settings import SettingsReport
+    from proofka.reports.console import console_of_lists
+    from proofka.reports.settings import SettingsReport
 
     if sought is not None:
         print_found(sought, kafka, each_value=True)
@@ -82,10 +82,10 @@ def print_found(sought: Sought, kafka: str | None, *, each_value: bool, most: in
     Return the number of printed lines, at most ``most`` if ``most`` is given. The screen of a single pipeline has notes
     of its own.
     """
-    from model.deployment.dialects.accounting import accounts_of
-    from reports.console import console, console_of_lists
-    from reports.described import DescribedReport
-    from reports.found import AccountReport, FirstFound, FoundReport
+    from proofka.model.deployment.dialects.accounting import accounts_of
+    from proofka.reports.console import console, console_of_lists
+    from proofka.reports.described import DescribedReport
+    from proofka.reports.found import AccountReport, FirstFound, FoundReport
 
     if sought.described is not None:
         told = DescribedReport(
@@ -115,7 +115,7 @@ def print_sought(sought: Sought, kafka: str | None, *, quiet: bool, details: boo
 
     Return the number of printed lines.
     """
-    from reports.several import MOST_FOUND
+    from proofka.reports.several import MOST_FOUND
 
     used = 0
     if quiet:
@@ -137,8 +137,8 @@ def _complain_of_rejected(sought: Sought, kafka: str | None) -> None:
     """
     if not sought.partial:
         return
-    from model.deployment.dialects.accounting import Fate, accounts_of
-    from reports import wording
+    from proofka.model.deployment.dialects.accounting import Fate, accounts_of
+    from proofka.reports import wording
 
     rejected = sum(one.count(Fate.REJECTED) for one in accounts_of(sought.findings, sought.judged, kafka))
     if rejected or sought.findings.unread:

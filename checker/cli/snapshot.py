@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from checker.cli.endings import EXIT_PARTLY_READ
-from checker.cli.errors import complain, one_line_errors, plain
-from checker.cli.live_options import Address, CommandConfig, Groups, LiveTopics, Timeout, live_of
-from checker.cli.options import Clients, Consumer, Folder, Kafka, Producer
+from proofka.checker.cli.endings import EXIT_PARTLY_READ
+from proofka.checker.cli.errors import complain, one_line_errors, plain
+from proofka.checker.cli.live_options import Address, CommandConfig, Groups, LiveTopics, Timeout, live_of
+from proofka.checker.cli.options import Clients, Consumer, Folder, Kafka, Producer
 
 
 def snapshot(
@@ -30,7 +30,7 @@ def snapshot(
     connection, 8 a right is missing, 9 a broker does not answer (the rest is written).
     """
     with one_line_errors():
-        from checker.live.snapshot import check_folder, write
+        from proofka.checker.live.snapshot import check_folder, write
 
         check_folder(folder)
         asked = live_of(

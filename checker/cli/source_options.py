@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from checker.live.asked import Asked
-    from checker.source import Source
+    from proofka.checker.live.asked import Asked
+    from proofka.checker.source import Source
 
 
 def source_of(
@@ -27,7 +27,7 @@ def source_of(
     live: Asked | None = None,
 ) -> Source:
     """Return the source that the options of a command name. ``live``: a live cluster, which has the other options."""
-    from checker.source import Source
+    from proofka.checker.source import Source
 
     if live is not None:
         return Source(None, assume=tuple(assume or ()), pipeline=pipeline, live=live)

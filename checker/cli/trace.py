@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
-from checker.cli.errors import complain, fail, one_line_errors
-from checker.cli.options import (
+from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
+from proofka.checker.cli.errors import complain, fail, one_line_errors
+from proofka.checker.cli.options import (
     Assume,
     Clients,
     Environment,
@@ -25,13 +25,13 @@ from checker.cli.options import (
     Seconds,
     Topic,
 )
-from checker.cli.source_options import source_of
-from checker.cli.written import attempt, check_file
-from model.input.whole_file import write_whole
+from proofka.checker.cli.source_options import source_of
+from proofka.checker.cli.written import attempt, check_file
+from proofka.model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from properties.verdict import Result
-    from reports.story import Telling
+    from proofka.properties.verdict import Result
+    from proofka.reports.story import Telling
 
 NO_MATPLOTLIB = 'matplotlib is not installed: pip install "proofka[figures]"'
 
@@ -83,7 +83,7 @@ def trace(
     Exit status: 0 the trace was printed, 2 the input is wrong or the trace does not exist, 3 interrupted before the
     trace was found.
     """
-    from checker.cli.checked import checked
+    from proofka.checker.cli.checked import checked
 
     written = {"--itf": itf, "--png": png, "--svg": svg, "--layers": layers}
     with one_line_errors():
@@ -101,7 +101,7 @@ def trace(
         )
         look = checked(source, file, faults=faults, seconds=seconds)
         name, result = look.deployment.name, look.result
-        from reports.story import tellings
+        from proofka.reports.story import tellings
 
         told = tellings(result.verdicts, all_traces=True, reproductions=result.reproductions)
         if number is not None and number > len(told) and is_interrupted(result.verdicts):
@@ -139,9 +139,9 @@ def _refuse_what_cannot_be(number: int | None, step: int | None, written: dict[s
 
 
 def _list(told: list[Telling], result: Result) -> None:
-    from reports.pager import print_paged
-    from reports.terminal import console, print_answer
-    from reports.trace_list import TraceList
+    from proofka.reports.pager import print_paged
+    from proofka.reports.terminal import console, print_answer
+    from proofka.reports.trace_list import TraceList
 
     out = console()
     print_answer(out, result)
@@ -168,7 +168,7 @@ def _ways_to_write(
     """Return, for each option that writes a file, the function that writes the file."""
 
     def draw_states(path: Path) -> None:
-        from reports.figures.layers import draw_layers
+        from proofka.reports.figures.layers import draw_layers
 
         draw_layers(result.engine, name, path)
 
@@ -176,12 +176,12 @@ def _ways_to_write(
         return {"--layers": draw_states}
 
     def write_itf(path: Path) -> None:
-        from reports.itf import to_itf
+        from proofka.reports.itf import to_itf
 
         write_whole(path, to_itf(telling, source=file.name))
 
     def draw(path: Path) -> None:
-        from reports.figures.space_time import draw_trace
+        from proofka.reports.figures.space_time import draw_trace
 
         draw_trace(telling, name, path)
 
@@ -189,9 +189,9 @@ def _ways_to_write(
 
 
 def _tell(telling: Telling, step: int | None) -> None:
-    from reports.beside import StoryBeside
-    from reports.one_step import StepReport
-    from reports.pager import print_paged
-    from reports.terminal import console
+    from proofka.reports.beside import StoryBeside
+    from proofka.reports.one_step import StepReport
+    from proofka.reports.pager import print_paged
+    from proofka.reports.terminal import console
 
     print_paged(console(), StoryBeside(telling) if step is None else StepReport(telling, step))

@@ -10,16 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from checker.cli.certificate_options import CertificateBeside, MasterToVerify, MemoryToVerify
-from checker.cli.endings import EXIT_BAD_INPUT, EXIT_VIOLATED
-from checker.cli.errors import fail, one_line_errors, plain
-from checker.cli.obligation_options import AskedToo, ObligationsFolder
-from checker.cli.options import ReportFiles
-from checker.cli.verify_again import Found, is_bundle, load_bundle, verify_bundle, verify_result
-from checker.cli.verify_certificate import Proof, beside_result, proof_of, verify_the_certificate
-from checker.cli.verify_obligations import Obligations
-from checker.cli.written import Written
-from model.input.strict_json import AmbiguousJson, read_json
+from proofka.checker.cli.certificate_options import CertificateBeside, MasterToVerify, MemoryToVerify
+from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_VIOLATED
+from proofka.checker.cli.errors import fail, one_line_errors, plain
+from proofka.checker.cli.obligation_options import AskedToo, ObligationsFolder
+from proofka.checker.cli.options import ReportFiles
+from proofka.checker.cli.verify_again import Found, is_bundle, load_bundle, verify_bundle, verify_result
+from proofka.checker.cli.verify_certificate import Proof, beside_result, proof_of, verify_the_certificate
+from proofka.checker.cli.verify_obligations import Obligations
+from proofka.checker.cli.written import Written
+from proofka.model.input.strict_json import AmbiguousJson, read_json
 
 MAX_RESULT_BYTES = 64 << 20
 """Largest size of a result file, in bytes."""
@@ -58,7 +58,7 @@ def verify(
     model wrote the result, the check was stopped, settings are missing, no program was found that checks the
     certificate, or cvc5 has no answer.
     """
-    from checker.certificates.reading import is_certificate
+    from proofka.checker.certificates.reading import is_certificate
 
     written = Written(None, tuple(report or ()))
     asked = Obligations(solver, obligations)
@@ -111,7 +111,7 @@ def _verify_result(
 
 def _with_obligations(found: Found, file: Path, document: Mapping[str, Any], asked: Obligations) -> Found:
     """Return the outcome with the obligations behind the verdicts, unless another version of the model wrote them."""
-    from checker.bundle_check import is_of_this_model
+    from proofka.checker.bundle_check import is_of_this_model
 
     return asked.of_result(found, document, str(file)) if is_of_this_model(document) else asked.of_another_model(found)
 
@@ -120,7 +120,7 @@ def _with_certificate(
     found: Found, file: Path, document: Mapping[str, Any], proof: Proof | None, memory: int | None, written: Written
 ) -> Found:
     """Verify the certificate of a result, if there is any, and write the reports. Return the outcome for both."""
-    from checker.cli.checked import Loaded, of_document
+    from proofka.checker.cli.checked import Loaded, of_document
 
     accepted = None
     if proof is not None:
@@ -139,8 +139,8 @@ def _with_certificate(
 
 def _say(line: str) -> None:
     """Print a line. On a terminal the line is wrapped between words; in a file it stays one line."""
-    from reports.lines import print_wrapped
-    from reports.terminal import console
+    from proofka.reports.lines import print_wrapped
+    from proofka.reports.terminal import console
 
     out = console()
     if not out.is_terminal:
@@ -155,7 +155,7 @@ def load_document(file: Path) -> dict[str, Any]:
 
     End the command with one line if the file is no such result.
     """
-    from properties.sealing import SEAL, seal
+    from proofka.properties.sealing import SEAL, seal
 
     if is_bundle(file):
         return dict(load_bundle(file, EXIT_BAD_INPUT).document)
@@ -167,7 +167,7 @@ def load_document(file: Path) -> dict[str, Any]:
 
 def load_result(file: Path) -> dict[str, Any]:
     """Return a result file that satisfies the schema. End the command with one line if the file is none."""
-    from reports.schema import problem
+    from proofka.reports.schema import problem
 
     if not file.is_file():
         file.stat()  # raises OSError if the file does not exist

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import complain, fail
+from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from proofka.checker.cli.errors import complain, fail
 
 if TYPE_CHECKING:
-    from checker.bundle import Bundle
-    from checker.reexploration import Recounted
-    from checker.timing.network import Contradiction
-    from checker.verify import Verification
+    from proofka.checker.bundle import Bundle
+    from proofka.checker.reexploration import Recounted
+    from proofka.checker.timing.network import Contradiction
+    from proofka.checker.verify import Verification
 
 ZIP = b"PK"
 """The first bytes of every zip file."""
@@ -54,9 +54,9 @@ def load_bundle(file: Path, status: int = EXIT_VIOLATED) -> Bundle:
 
     If a part is damaged, print a line for each damaged part and end the command with ``status``.
     """
-    from checker.archive import MAX_FILE, DamagedBundle
-    from checker.bundle import read_bundle
-    from reports.schema import problem
+    from proofka.checker.archive import MAX_FILE, DamagedBundle
+    from proofka.checker.bundle import read_bundle
+    from proofka.reports.schema import problem
 
     if file.stat().st_size > MAX_FILE:
         fail(f"{file}: is no bundle: it is larger than {MAX_FILE >> 20} MB")
@@ -86,8 +86,8 @@ class Found:
 
 def verify_bundle(file: Path, bundle: Bundle, *, again: bool) -> Found:
     """Verify a bundle that was read from a file. End the command if a part differs from what was written."""
-    from checker.bundle_check import fits_its_result, is_of_this_model, of_another_model, recheck
-    from checker.tampered import TamperedDocument
+    from proofka.checker.bundle_check import fits_its_result, is_of_this_model, of_another_model, recheck
+    from proofka.checker.tampered import TamperedDocument
 
     whole = f"hashes: correct for all {len(bundle.members) + 1} members and for the directory"
     sources = tuple(f"source named in the bundle: {one.name} (SHA-256 {one.sha256})" for one in bundle.sources)
@@ -103,9 +103,9 @@ def verify_bundle(file: Path, bundle: Bundle, *, again: bool) -> Found:
 
 def verify_result(file: Path, document: Mapping[str, Any], *, again: bool) -> Found:
     """Verify a result that was read from a file. End the command if a part differs from what was written."""
-    from checker.bundle_check import is_of_this_model, of_another_model
-    from checker.tampered import TamperedDocument
-    from checker.verify import verify
+    from proofka.checker.bundle_check import is_of_this_model, of_another_model
+    from proofka.checker.tampered import TamperedDocument
+    from proofka.checker.verify import verify
 
     try:
         if not is_of_this_model(document):
@@ -134,9 +134,9 @@ def _with_counts(found: Verification, document: Mapping[str, Any], *, again: boo
 
 def _count_again(document: Mapping[str, Any]) -> Recounted:
     """Explore the deployment of a result again, and compare the counts. Raise TamperedDocument."""
-    from checker.budget import Budget
-    from checker.interruption import interrupts
-    from checker.reexploration import NothingCounted, Recounted, RecountStopped, recount
+    from proofka.checker.budget import Budget
+    from proofka.checker.interruption import interrupts
+    from proofka.checker.reexploration import NothingCounted, Recounted, RecountStopped, recount
 
     budget = Budget()
     try:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import fail
-from checker.cli.verify_again import Found
-from checker.cli.verify_obligations import Obligations
+from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
+from proofka.checker.cli.errors import fail
+from proofka.checker.cli.verify_again import Found
+from proofka.checker.cli.verify_obligations import Obligations
 
 if TYPE_CHECKING:
-    from checker.bundle import Bundle
-    from checker.certificates.verifying import Verified
-    from properties.certified import Certificate
+    from proofka.checker.bundle import Bundle
+    from proofka.checker.certificates.verifying import Verified
+    from proofka.properties.certified import Certificate
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def beside_result(
 
     ``found``: the outcome for the result. End the command if the certificate is not about the verdicts.
     """
-    from checker.certificates.agreement import agree
-    from checker.tampered import TamperedDocument
+    from proofka.checker.certificates.agreement import agree
+    from proofka.checker.tampered import TamperedDocument
 
     verified, status = _verified(proof.file, proof.called, memory)
     try:
@@ -68,7 +68,7 @@ def proof_of(bundle: Bundle, of: Path, given: Path | None) -> Iterator[Proof | N
 
     ``of``: the file of the bundle.
     """
-    from checker.bundle import CERTIFICATE
+    from proofka.checker.bundle import CERTIFICATE
 
     content = bundle.members.get(CERTIFICATE)
     if given is not None or content is None:
@@ -82,10 +82,10 @@ def proof_of(bundle: Bundle, of: Path, given: Path | None) -> Iterator[Proof | N
 
 def _verified(file: Path, called: str, memory: int | None, master: str | None = None) -> tuple[Verified, int]:
     """Return the outcome for a certificate and the exit status. End the command with a line for each other end."""
-    from checker.certificates.checkers import NoChecker
-    from checker.certificates.reading import NoCertificate, TooMuchMemory
-    from checker.certificates.verifying import verify_certificate
-    from checker.tampered import TamperedDocument
+    from proofka.checker.certificates.checkers import NoChecker
+    from proofka.checker.certificates.reading import NoCertificate, TooMuchMemory
+    from proofka.checker.certificates.verifying import verify_certificate
+    from proofka.checker.tampered import TamperedDocument
 
     if file.exists() and not file.is_file():
         fail(f"{called}: is no regular file; expected a certificate")
@@ -93,7 +93,7 @@ def _verified(file: Path, called: str, memory: int | None, master: str | None = 
         if master is None:
             found = verify_certificate(file, memory)
         else:
-            from checker.spark.shares import shared_by_spark
+            from proofka.checker.spark.shares import shared_by_spark
 
             with shared_by_spark(master) as shared:
                 found = verify_certificate(file, memory, shared)

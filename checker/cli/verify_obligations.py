@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED
-from checker.cli.errors import complain, fail
-from checker.cli.obligation_options import SecondSolver
-from checker.cli.verify_again import Found
+from proofka.checker.cli.endings import EXIT_UNDECIDED, EXIT_VIOLATED
+from proofka.checker.cli.errors import complain, fail
+from proofka.checker.cli.obligation_options import SecondSolver
+from proofka.checker.cli.verify_again import Found
 
 if TYPE_CHECKING:
-    from checker.obligations.obligation import Obligation
+    from proofka.checker.obligations.obligation import Obligation
 
 Document = Mapping[str, Any]
 
@@ -35,7 +35,7 @@ class Obligations:
     def refuse_what_cannot_be(self) -> None:
         """Refuse, before the verification, a solver that is missing and a folder that cannot be written."""
         if self.solver is not None:
-            from checker.obligations.second_solver import refuse_if_missing
+            from proofka.checker.obligations.second_solver import refuse_if_missing
 
             refuse_if_missing()
         if self.folder is not None and self.folder.exists():
@@ -46,7 +46,7 @@ class Obligations:
 
     def of_result(self, found: Found, document: Document, called: str) -> Found:
         """Return the outcome for a result, with the obligations behind its verdicts."""
-        from checker.statements import reductions_of
+        from proofka.checker.statements import reductions_of
 
         if not self.are_wanted:
             return found
@@ -74,10 +74,10 @@ class Obligations:
         return replace(found, lines=(*found.lines, line), status=_worse(found.status, EXIT_UNDECIDED))
 
     def _of(self, found: Found, told: Document, called: str, reductions: list[str]) -> Found:
-        from checker.obligations.collecting import obligations_of
-        from checker.obligations.writing import write
-        from checker.reductions.choice import Reduction
-        from model.deployment.document import from_document
+        from proofka.checker.obligations.collecting import obligations_of
+        from proofka.checker.obligations.writing import write
+        from proofka.checker.reductions.choice import Reduction
+        from proofka.model.deployment.document import from_document
 
         cycles = [cycle for each in found.cycles.values() for cycle in each]
         collected = obligations_of(from_document(told), frozenset(map(Reduction, reductions)), cycles)
@@ -94,7 +94,7 @@ class Obligations:
 
 def _asked(collected: tuple[Obligation, ...], called: str, status: int) -> tuple[list[str], int]:
     """Ask both solvers, and return their lines and the status. End the command if one of them refutes an obligation."""
-    from checker.obligations.second_solver import agreement
+    from proofka.checker.obligations.second_solver import agreement
 
     answers = agreement(collected)
     if answers.disputed:

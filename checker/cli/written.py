@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from checker.cli.errors import complain, fail, plain, reason_of
-from model.input.input_error import InputError
-from model.input.whole_file import write_whole
+from proofka.checker.cli.errors import complain, fail, plain, reason_of
+from proofka.model.input.input_error import InputError
+from proofka.model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from checker.bundle import SourceFile
-    from checker.certificates.certifying import Certified
-    from checker.check import Run
-    from checker.source import Source
-    from model.deployment.deployment import Deployment
-    from properties.news import Compared, News
-    from properties.verdict import Result
-    from reports.formats import Answer
+    from proofka.checker.bundle import SourceFile
+    from proofka.checker.certificates.certifying import Certified
+    from proofka.checker.check import Run
+    from proofka.checker.source import Source
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.properties.news import Compared, News
+    from proofka.properties.verdict import Result
+    from proofka.reports.formats import Answer
 
 STANDARD_OUTPUT = Path("-")
 
@@ -60,7 +60,7 @@ class Written:
 
     def refuse_what_cannot_be(self) -> None:
         """Refuse, before the exploration, files that could not be written after it."""
-        from reports.formats import UnknownFormat, format_of
+        from proofka.reports.formats import UnknownFormat, format_of
 
         if self.json_file is not None and self.json_file != STANDARD_OUTPUT:
             check_file("--json", self.json_file)
@@ -87,7 +87,7 @@ class Written:
     def note_sources(self, deployments: Sequence[Deployment], source: Source) -> None:
         """Record the names and hashes of the source files before they can change."""
         if self.bundle is not None:
-            from checker.bundle import sources_of
+            from proofka.checker.bundle import sources_of
 
             properties = (source.topic, source.broker, source.producer, source.consumer) if source.file is None else ()
             named = [Path(one) for one in (source.file, *properties) if one is not None]
@@ -95,7 +95,7 @@ class Written:
 
     def refuse_several(self, pipelines: int) -> None:
         """Refuse files that hold one answer only, if there are several pipelines."""
-        from reports.formats import format_of
+        from proofka.reports.formats import format_of
 
         if self.json_file is not None:
             fail(f"--json takes one result, and there are {pipelines} pipelines; choose one with --pipeline")
@@ -116,7 +116,7 @@ class Written:
         """
         if self.certificate is None:
             return result
-        from checker.certificates.certifying import certify
+        from proofka.checker.certificates.certifying import certify
 
         made: list[Certified] = []
         file = self.certificate
@@ -129,7 +129,7 @@ class Written:
 
     def add(self, deployment: Deployment, result: Result, command: str) -> None:
         """Write one more answer. ``failed`` is True if a requested file could not be written."""
-        from reports.formats import Answer, format_of, pages
+        from proofka.reports.formats import Answer, format_of, pages
 
         answer = Answer(deployment, result, command, self.news)
         self.answers.append(answer)
@@ -148,8 +148,8 @@ class Written:
 
     def finish(self, compared: Compared | None) -> None:
         """Write the files that hold all answers, also if no pipeline was checked."""
-        from reports.ci.comment import to_comment
-        from reports.formats import format_of
+        from proofka.reports.ci.comment import to_comment
+        from proofka.reports.formats import format_of
 
         if self.comment is not None:
             self._write(self.comment, lambda: to_comment(self.answers, compared))
@@ -174,15 +174,15 @@ class Written:
         return done
 
     def _bundle(self, answer: Answer) -> bytes:
-        from checker.bundle import write_bundle
-        from reports.document import to_document
+        from proofka.checker.bundle import write_bundle
+        from proofka.reports.document import to_document
 
         document = to_document(answer.deployment, answer.result, command=answer.command)
         return write_bundle(document, self.sources, self.proof)
 
 
 def _json(answer: Answer) -> str:
-    from reports.document import to_document
+    from proofka.reports.document import to_document
 
     document = to_document(answer.deployment, answer.result, command=answer.command)
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

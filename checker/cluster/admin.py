@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from checker.cluster.errors import ClusterError
-from checker.cluster.metadata_view import error_name
-from checker.cluster.wire import (
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.metadata_view import error_name
+from proofka.checker.cluster.wire import (
     NO_TAGS,
     Answer,
     array,

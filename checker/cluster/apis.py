@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.cluster.errors import ClusterError
+from proofka.checker.cluster.errors import ClusterError
 
 _TABLE = Path(__file__).with_name("apis.csv")
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from checker.cluster.errors import CannotStart
+from proofka.checker.cluster.errors import CannotStart
 
 BUILT_WITHIN = 900.0
 """Seconds within which a program must have been built; the first time, its language fetches the library."""

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checker.cluster.bodies.controlling import alter_partition_request
-from checker.cluster.frames import REQUEST, Frame
+from proofka.checker.cluster.bodies.controlling import alter_partition_request
+from proofka.checker.cluster.frames import REQUEST, Frame
 
 
 @dataclass(frozen=True)

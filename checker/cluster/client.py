@@ -31,9 +31,9 @@ from pathlib import Path
 from threading import Condition, Thread
 from typing import Any
 
-from checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
-from checker.cluster.launching import Launch, launch_of, libraries
-from checker.cluster.supervisor import Child, Supervisor
+from proofka.checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
+from proofka.checker.cluster.launching import Launch, launch_of, libraries
+from proofka.checker.cluster.supervisor import Child, Supervisor
 
 Event = dict[str, Any]
 """An event: its name under "event", the time under "at" in seconds since the epoch, and what belongs to it."""

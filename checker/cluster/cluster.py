@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-from checker.cluster import metadata_view
-from checker.cluster.admin import Admin, Refused
-from checker.cluster.batches import Batch
-from checker.cluster.channels import Channels
-from checker.cluster.configuration import Changed
-from checker.cluster.disk import (
+from proofka.checker.cluster import metadata_view
+from proofka.checker.cluster.admin import Admin, Refused
+from proofka.checker.cluster.batches import Batch
+from proofka.checker.cluster.channels import Channels
+from proofka.checker.cluster.configuration import Changed
+from proofka.checker.cluster.disk import (
     NEVER,
     Cut,
     Partition,
@@ -24,17 +24,17 @@ from checker.cluster.disk import (
     partition_folders,
     read_batches,
 )
-from checker.cluster.errors import ClusterError
-from checker.cluster.jars import Release, default_folder, jars_of, jars_of_home, release_of_home
-from checker.cluster.metadata_view import Range, View
-from checker.cluster.node import IsDown, Node
-from checker.cluster.nodes_of_modes import nodes_of
-from checker.cluster.plan import CONTROLLER, ClusterPlan
-from checker.cluster.ports import Ports
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
-from checker.cluster.wire import HOST, NoAnswer
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.jars import Release, default_folder, jars_of, jars_of_home, release_of_home
+from proofka.checker.cluster.metadata_view import Range, View
+from proofka.checker.cluster.node import IsDown, Node
+from proofka.checker.cluster.nodes_of_modes import nodes_of
+from proofka.checker.cluster.plan import CONTROLLER, ClusterPlan
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import HOST, NoAnswer
 
 SECONDS = 120.0
 """Seconds within which nodes start, and the metadata of a change reaches all brokers."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from checker.cluster.plan import KRAFT, ZOOKEEPER
+from proofka.checker.cluster.plan import KRAFT, ZOOKEEPER
 
 TABLE = Path(__file__).parent / "harness_settings.csv"
 """The table of the settings that a cluster on one machine needs, with their reasons."""

@@ -7,7 +7,7 @@ import struct
 import time
 from collections.abc import Callable
 
-from checker.cluster.frames import (
+from proofka.checker.cluster.frames import (
     LARGEST_FRAME_BYTES,
     REQUEST,
     Frame,
@@ -16,10 +16,10 @@ from checker.cluster.frames import (
     response_correlation,
     response_frame,
 )
-from checker.cluster.lane import Desk, Lane
-from checker.cluster.one_way import is_answered
-from checker.cluster.parcel import Parcel
-from checker.cluster.passed import DROPPED
+from proofka.checker.cluster.lane import Desk, Lane
+from proofka.checker.cluster.one_way import is_answered
+from proofka.checker.cluster.parcel import Parcel
+from proofka.checker.cluster.passed import DROPPED
 
 _LENGTH = struct.Struct(">i")
 

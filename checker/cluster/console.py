@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from checker.cluster.java import java_command
+from proofka.checker.cluster.java import java_command
 
 TABLE = Path(__file__).parent / "console_tools.csv"
 """The table of tools, with the classes that a tool has had in Kafka's releases, newest first."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.cluster.metadata_view import error_name
-from checker.cluster.wire import (
+from proofka.checker.cluster.metadata_view import error_name
+from proofka.checker.cluster.wire import (
     NO_TAGS,
     array,
     ask,

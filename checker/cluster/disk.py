@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.cluster.batches import Batch, Extent, batches, extents
-from checker.cluster.errors import ClusterError
+from proofka.checker.cluster.batches import Batch, Extent, batches, extents
+from proofka.checker.cluster.errors import ClusterError
 
 Partition = tuple[str, int]
 """A topic and the number of a partition."""

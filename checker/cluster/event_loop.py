@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from checker.cluster.errors import ClusterError
+from proofka.checker.cluster.errors import ClusterError
 
 T = TypeVar("T")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from checker.cluster.bodies import PartitionFetch, Place, fetch_request, fetch_response
-from checker.cluster.errors import ClusterError
-from checker.cluster.frames import RESPONSE, Frame
+from proofka.checker.cluster.bodies import PartitionFetch, Place, fetch_request, fetch_response
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.frames import RESPONSE, Frame
 
 _NO_SESSION = 0
 _FINAL_EPOCH = -1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from checker.cluster.apis import APIS, Api, api_named
-from checker.cluster.batches import unsigned_varint
-from checker.cluster.errors import ClusterError
+from proofka.checker.cluster.apis import APIS, Api, api_named
+from proofka.checker.cluster.batches import unsigned_varint
+from proofka.checker.cluster.errors import ClusterError
 
 REQUEST = "request"
 """Side of a frame from a client to a broker."""

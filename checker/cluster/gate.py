@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from re import Pattern
 
-from checker.cluster.apis import api_named
-from checker.cluster.errors import ClusterError
-from checker.cluster.event_loop import EventLoopThread
-from checker.cluster.frames import REQUEST, RESPONSE, Frame
-from checker.cluster.parcel import Parcel
-from checker.cluster.waiting import until
+from proofka.checker.cluster.apis import api_named
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.event_loop import EventLoopThread
+from proofka.checker.cluster.frames import REQUEST, RESPONSE, Frame
+from proofka.checker.cluster.parcel import Parcel
+from proofka.checker.cluster.waiting import until
 
 Matching = Callable[[Frame], bool]
 """A predicate over frames."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from checker.cluster.errors import JarsUnavailable
+from proofka.checker.cluster.errors import JarsUnavailable
 
 JARS = Path(__file__).parent / "jars.csv"
 """The table of jars, which ``scripts/write_jars.py`` writes."""

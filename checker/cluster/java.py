@@ -12,7 +12,7 @@ from functools import lru_cache
 from glob import glob
 from pathlib import Path
 
-from checker.cluster.errors import CannotStart, MissingProgram
+from proofka.checker.cluster.errors import CannotStart, MissingProgram
 
 OLDEST = 17
 """The first release of Java that runs every release of Kafka."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.cluster.channels import Channels, Messages
-from checker.cluster.frames import RESPONSE
+from proofka.checker.cluster.channels import Channels, Messages
+from proofka.checker.cluster.frames import RESPONSE
 
 
 class KRaftChannels(Channels):

@@ -6,15 +6,15 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from checker.cluster.kraft_channels import KRaftChannels
-from checker.cluster.node import Node
-from checker.cluster.nodes import Nodes, given, protocols, urls
-from checker.cluster.plan import CONTROLLER, ClusterPlan
-from checker.cluster.ports import Ports
-from checker.cluster.prepared import Prepared, copy_formatted, node_command, prepare
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.wire import HOST
+from proofka.checker.cluster.kraft_channels import KRaftChannels
+from proofka.checker.cluster.node import Node
+from proofka.checker.cluster.nodes import Nodes, given, protocols, urls
+from proofka.checker.cluster.plan import CONTROLLER, ClusterPlan
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.prepared import Prepared, copy_formatted, node_command, prepare
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.wire import HOST
 
 _LISTENERS = ("CONTROLLER", "CLIENT", "REPLICA", "HARNESS")
 

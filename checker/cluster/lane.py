@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from checker.cluster.frames import Frame
-from checker.cluster.gate import Gates
-from checker.cluster.parcel import Parcel
-from checker.cluster.passed import DETACHED, DROPPED, HELD, PASSED, RELEASED, Record
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.gate import Gates
+from proofka.checker.cluster.parcel import Parcel
+from proofka.checker.cluster.passed import DETACHED, DROPPED, HELD, PASSED, RELEASED, Record
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from checker.cluster.built import built, run_build
-from checker.cluster.errors import MissingLibrary, MissingProgram
-from checker.cluster.java import compile_java, java_command
+from proofka.checker.cluster.built import built, run_build
+from proofka.checker.cluster.errors import MissingLibrary, MissingProgram
+from proofka.checker.cluster.java import compile_java, java_command
 
 PROGRAMS = Path(__file__).parent / "programs"
 """The folder of the client programs, with a folder for each language."""
@@ -90,8 +90,8 @@ def _of_python(library: Library, classpath: Sequence[Path]) -> Launch:
     python = os.environ.get(PYTHON) or sys.executable
     if subprocess.run([python, "-c", f"import {library.needs}"], capture_output=True, check=False).returncode:
         raise MissingLibrary(library.library, f"{library.install} ({python}; {PYTHON} names another Python)")
-    paths = [str(PROGRAMS.parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    module = f"checker.cluster.programs.python.{library.start}"
+    paths = [str(PROGRAMS.parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    module = f"proofka.checker.cluster.programs.python.{library.start}"
     return Launch((python, "-m", module), {**os.environ, "PYTHONPATH": os.pathsep.join(paths)})
 
 

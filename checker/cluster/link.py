@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import count
 
-from checker.cluster.connection import Connection
-from checker.cluster.event_loop import EventLoopThread
-from checker.cluster.frames import Frame
-from checker.cluster.lane import Desk
+from proofka.checker.cluster.connection import Connection
+from proofka.checker.cluster.event_loop import EventLoopThread
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.lane import Desk
 
 LOOPBACK = "127.0.0.1"
 """Address of everything that the proxy listens on and connects to."""

@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Union
 
-from checker.cluster.apis import api_named
-from checker.cluster.batches import unsigned_varint
-from checker.cluster.errors import ClusterError
-from checker.cluster.frames import Frame
+from proofka.checker.cluster.apis import api_named
+from proofka.checker.cluster.batches import unsigned_varint
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.frames import Frame
 
 _TABLE = Path(__file__).with_name("message_fields.csv")
 _ARRAY = "[]"

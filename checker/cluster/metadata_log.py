@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Union
 
-from checker.cluster.batches import Record
-from checker.cluster.disk import METADATA_PARTITION, read_batches
-from checker.cluster.errors import ClusterError
-from checker.cluster.wire import Answer
+from proofka.checker.cluster.batches import Record
+from proofka.checker.cluster.disk import METADATA_PARTITION, read_batches
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.wire import Answer
 
 _FRAME_VERSION = 1
 _NO_CHANGE = -2

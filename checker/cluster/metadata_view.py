@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from checker.cluster.wire import NO_TAGS, Answer, array, ask, compact_array, compact_text, int8, int32, int64, text
+from proofka.checker.cluster.wire import (
+    NO_TAGS,
+    Answer,
+    array,
+    ask,
+    compact_array,
+    compact_text,
+    int8,
+    int32,
+    int64,
+    text,
+)
 
 _METADATA, _LIST_OFFSETS, _DESCRIBE_PARTITIONS = 3, 2, 75
 _EARLIEST, _LATEST = -2, -1

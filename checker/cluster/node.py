@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.cluster.errors import CannotStart, ClusterError
-from checker.cluster.supervisor import Child, Supervisor
-from checker.cluster.waiting import until
+from proofka.checker.cluster.errors import CannotStart, ClusterError
+from proofka.checker.cluster.supervisor import Child, Supervisor
+from proofka.checker.cluster.waiting import until
 
 STARTED = "Kafka Server started"
 """The line of a node's log after its start in KRaft mode."""

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from checker.cluster.channels import Channels
-from checker.cluster.configuration import Changed, node_properties, properties_text
-from checker.cluster.node import Node, NodePorts
-from checker.cluster.plan import ClusterPlan
-from checker.cluster.ports import Ports
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.wire import HOST
+from proofka.checker.cluster.channels import Channels
+from proofka.checker.cluster.configuration import Changed, node_properties, properties_text
+from proofka.checker.cluster.node import Node, NodePorts
+from proofka.checker.cluster.plan import ClusterPlan
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.wire import HOST
 
 
 class Nodes(ABC):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from checker.cluster.kraft_nodes import KRaftNodes
-from checker.cluster.nodes import Nodes
-from checker.cluster.plan import KRAFT, ZOOKEEPER, ClusterPlan
-from checker.cluster.ports import Ports
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.zookeeper_nodes import ZooKeeperNodes
+from proofka.checker.cluster.kraft_nodes import KRaftNodes
+from proofka.checker.cluster.nodes import Nodes
+from proofka.checker.cluster.plan import KRAFT, ZOOKEEPER, ClusterPlan
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.zookeeper_nodes import ZooKeeperNodes
 
 _NODES = {KRAFT: KRaftNodes, ZOOKEEPER: ZooKeeperNodes}
 

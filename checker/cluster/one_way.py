@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from checker.cluster.batches import unsigned_varint
-from checker.cluster.frames import MalformedFrame, request_header
+from proofka.checker.cluster.batches import unsigned_varint
+from proofka.checker.cluster.frames import MalformedFrame, request_header
 
 _PRODUCE_KEY = 0
 _FIRST_WITH_TRANSACTIONAL_ID = 3

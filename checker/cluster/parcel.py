@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from checker.cluster.frames import Frame
+from proofka.checker.cluster.frames import Frame
 
 
 class Waiting(Protocol):

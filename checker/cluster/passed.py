@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from checker.cluster.frames import Frame
-from checker.cluster.waiting import until
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.waiting import until
 
 PASSED = "passed"
 """Fate of a frame that no gate held."""

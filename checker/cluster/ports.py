@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 
-from checker.cluster.wire import HOST
+from proofka.checker.cluster.wire import HOST
 
 
 class Ports:

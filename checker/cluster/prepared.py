@@ -16,13 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.cluster.configuration import properties_text
-from checker.cluster.errors import CannotStart
-from checker.cluster.java import java_command, java_home
-from checker.cluster.node import Node, NodePorts
-from checker.cluster.ports import Ports
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.wire import HOST
+from proofka.checker.cluster.configuration import properties_text
+from proofka.checker.cluster.errors import CannotStart
+from proofka.checker.cluster.java import java_command, java_home
+from proofka.checker.cluster.node import Node, NodePorts
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.wire import HOST
 
 CLUSTER_ID = base64.urlsafe_b64encode(b"proofka cluster!").decode().rstrip("=")
 """The id that every throw-away cluster has."""

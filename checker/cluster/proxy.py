@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from types import TracebackType
 
-from checker.cluster.apis import api_named
-from checker.cluster.connection import Connection
-from checker.cluster.errors import ClusterError
-from checker.cluster.event_loop import EventLoopThread
-from checker.cluster.frames import Frame
-from checker.cluster.gate import Gate, Gates, Matching, filter_of
-from checker.cluster.lane import Desk
-from checker.cluster.link import Link
-from checker.cluster.passed import Passed, Record
+from proofka.checker.cluster.apis import api_named
+from proofka.checker.cluster.connection import Connection
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.event_loop import EventLoopThread
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.gate import Gate, Gates, Matching, filter_of
+from proofka.checker.cluster.lane import Desk
+from proofka.checker.cluster.link import Link
+from proofka.checker.cluster.passed import Passed, Record
 
 
 class UnknownLink(ClusterError):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.cluster.batches import batches
-from checker.cluster.metadata_view import error_name
-from checker.cluster.wire import Answer, array, ask, int8, int32, int64, text
+from proofka.checker.cluster.batches import batches
+from proofka.checker.cluster.metadata_view import error_name
+from proofka.checker.cluster.wire import Answer, array, ask, int8, int32, int64, text
 
 _FETCH, _VERSION = 1, 4
 _MOST_BYTES = 1 << 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from checker.cluster.errors import ClusterError
+from proofka.checker.cluster.errors import ClusterError
 
 _VALUE = re.compile(rb"record-(\d+)(?:-send-(\d+))?")
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-from checker.cluster import watcher
-from checker.cluster.errors import CannotStart, NotRemoved
-from checker.cluster.waiting import until
+from proofka.checker.cluster import watcher
+from proofka.checker.cluster.errors import CannotStart, NotRemoved
+from proofka.checker.cluster.waiting import until
 
 KILLED_WITHIN = 30.0
 """Seconds within which a killed process must have ended."""

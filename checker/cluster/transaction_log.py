@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.cluster.disk import partition_folders, read_batches, segments
-from checker.cluster.wire import Answer
+from proofka.checker.cluster.disk import partition_folders, read_batches, segments
+from proofka.checker.cluster.wire import Answer
 
 STATE_TOPIC = "__transaction_state"
 """The topic in which the coordinator of transactions keeps what it decides."""

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from checker.cluster.errors import NotSeen
+from proofka.checker.cluster.errors import NotSeen
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from checker.cluster.batches import unsigned_varint
-from checker.cluster.errors import ClusterError
+from proofka.checker.cluster.batches import unsigned_varint
+from proofka.checker.cluster.errors import ClusterError
 
 T = TypeVar("T")
 

@@ -6,13 +6,13 @@ import socket
 from collections.abc import Sequence
 from pathlib import Path
 
-from checker.cluster.configuration import properties_text
-from checker.cluster.errors import CannotStart
-from checker.cluster.java import java_command
-from checker.cluster.prepared import logging_properties
-from checker.cluster.supervisor import Child, Supervisor
-from checker.cluster.waiting import until
-from checker.cluster.wire import HOST
+from proofka.checker.cluster.configuration import properties_text
+from proofka.checker.cluster.errors import CannotStart
+from proofka.checker.cluster.java import java_command
+from proofka.checker.cluster.prepared import logging_properties
+from proofka.checker.cluster.supervisor import Child, Supervisor
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import HOST
 
 TICK_MS = 500
 """Milliseconds of a tick: sessions end at ticks, and no session is shorter than two of them."""

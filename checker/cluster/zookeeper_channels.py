@@ -6,10 +6,10 @@ The controller's requests to broker N are at the link "controller->N", the reque
 
 from __future__ import annotations
 
-from checker.cluster.channels import Channels, Messages
-from checker.cluster.frames import REQUEST, Frame
-from checker.cluster.zookeeper_connection import IsrWrites
-from checker.cluster.zookeeper_frames import isr_of_write
+from proofka.checker.cluster.channels import Channels, Messages
+from proofka.checker.cluster.frames import REQUEST, Frame
+from proofka.checker.cluster.zookeeper_connection import IsrWrites
+from proofka.checker.cluster.zookeeper_frames import isr_of_write
 
 ASKS_FOR_ISR = (2, 7)
 """The first protocol between brokers in which a leader asks the controller for another ISR (KIP-497)."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from checker.cluster.connection import Connection
-from checker.cluster.frames import REQUEST, RESPONSE, Frame
-from checker.cluster.passed import DROPPED
-from checker.cluster.zookeeper_frames import is_ping, isr_of_write, with_a_passed_version, zookeeper_frame
+from proofka.checker.cluster.connection import Connection
+from proofka.checker.cluster.frames import REQUEST, RESPONSE, Frame
+from proofka.checker.cluster.passed import DROPPED
+from proofka.checker.cluster.zookeeper_frames import is_ping, isr_of_write, with_a_passed_version, zookeeper_frame
 
 
 class IsrWrites:

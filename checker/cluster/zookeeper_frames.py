@@ -6,7 +6,7 @@ import json
 import re
 import struct
 
-from checker.cluster.frames import LARGEST_BODY_BYTES, REQUEST, RESPONSE, Frame
+from proofka.checker.cluster.frames import LARGEST_BODY_BYTES, REQUEST, RESPONSE, Frame
 
 PING = -2
 """The number of requests that keep a session alive, and of their answers; ZooKeeper answers them in any order."""

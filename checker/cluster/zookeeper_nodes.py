@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from checker.cluster.jars import Release
-from checker.cluster.node import Node
-from checker.cluster.nodes import Nodes, given, protocols, urls
-from checker.cluster.plan import CONTROLLER, ClusterPlan
-from checker.cluster.ports import Ports
-from checker.cluster.prepared import archive_of_practice, cache_of, node_command
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
-from checker.cluster.wire import HOST
-from checker.cluster.zookeeper import ZooKeeper
-from checker.cluster.zookeeper_channels import ASKS_FOR_ISR, WritingChannels, ZooKeeperChannels
-from checker.cluster.zookeeper_connection import ZooKeeperConnection
+from proofka.checker.cluster.jars import Release
+from proofka.checker.cluster.node import Node
+from proofka.checker.cluster.nodes import Nodes, given, protocols, urls
+from proofka.checker.cluster.plan import CONTROLLER, ClusterPlan
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.prepared import archive_of_practice, cache_of, node_command
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import HOST
+from proofka.checker.cluster.zookeeper import ZooKeeper
+from proofka.checker.cluster.zookeeper_channels import ASKS_FOR_ISR, WritingChannels, ZooKeeperChannels
+from proofka.checker.cluster.zookeeper_connection import ZooKeeperConnection
 
 PROTOCOL = "inter.broker.protocol.version"
 """The setting with the protocol between brokers; by default that of the release."""

@@ -15,11 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from checker.conformance.errors import BadRecording
-from checker.conformance.events import Recording, events_to_json, from_json
-from checker.conformance.lab import Asked
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
+from proofka.checker.conformance.errors import BadRecording
+from proofka.checker.conformance.events import Recording, events_to_json, from_json
+from proofka.checker.conformance.lab import Asked
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
 
 SUFFIX = ".tar.xz"
 """The end of an archive's name."""

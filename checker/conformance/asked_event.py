@@ -10,11 +10,11 @@ from typing import Any
 
 import z3
 
-from checker.conformance.errors import UnknownAction
-from checker.conformance.events import Event
-from model.language import Action, ActionKey
-from model.language.terms import BoolVal
-from model.state.pipeline import Batch, Pipeline, Replica
+from proofka.checker.conformance.errors import UnknownAction
+from proofka.checker.conformance.events import Event
+from proofka.model.language import Action, ActionKey
+from proofka.model.language.terms import BoolVal
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
 
 _TABLE = Path(__file__).parent / "tables" / "silent.csv"
 

@@ -6,17 +6,17 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from checker.cluster.cluster import Cluster
-from checker.cluster.disk import DurableRecords, Partition
-from checker.cluster.errors import NotSeen
-from checker.cluster.gate import Gate
-from checker.cluster.proxy import Proxy
-from checker.cluster.waiting import until
-from checker.conformance.consumer_controls import ConsumerControls
-from checker.conformance.controls import NOBODY, Control
-from checker.conformance.observations import Done
-from checker.conformance.producer_controls import ProducerControls
-from checker.conformance.watching import Watcher
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.disk import DurableRecords, Partition
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.gate import Gate
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.waiting import until
+from proofka.checker.conformance.consumer_controls import ConsumerControls
+from proofka.checker.conformance.controls import NOBODY, Control
+from proofka.checker.conformance.observations import Done
+from proofka.checker.conformance.producer_controls import ProducerControls
+from proofka.checker.conformance.watching import Watcher
 
 LONGEST_WAIT_SECONDS = 3.0
 """Seconds of the longest ``wait``."""

@@ -9,9 +9,9 @@ import numpy as np
 import z3
 from numpy.typing import NDArray
 
-from checker.evaluation import UnknownOperator
-from checker.kernel.layout import Layout, Words
-from checker.terms import Node, TermTable
+from proofka.checker.evaluation import UnknownOperator
+from proofka.checker.kernel.layout import Layout, Words
+from proofka.checker.terms import Node, TermTable
 
 Values = NDArray[np.int64] | NDArray[np.bool_]
 """The value of a term in each state."""

@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from checker.cluster.client import ClientProcess, Event
-from checker.cluster.errors import NotSeen
-from checker.cluster.sends import send_of
-from checker.cluster.waiting import until
-from checker.conformance.controls import Control
-from checker.conformance.gathering import CLOCK_SECONDS
-from checker.conformance.observations import Done, Given, Joined, OfConsumer
-from model.deployment.choices import Commit
+from proofka.checker.cluster.client import ClientProcess, Event
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.sends import send_of
+from proofka.checker.cluster.waiting import until
+from proofka.checker.conformance.controls import Control
+from proofka.checker.conformance.gathering import CLOCK_SECONDS
+from proofka.checker.conformance.observations import Done, Given, Joined, OfConsumer
+from proofka.model.deployment.choices import Commit
 
 POLL_MILLISECONDS = 300
 """Longest time of a call of poll(), in milliseconds."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from checker.conformance.asked_event import AskedEvent, Explanation
-from model.consuming.consumer import record_at
-from model.language.terms import And, Not
+from proofka.checker.conformance.asked_event import AskedEvent, Explanation
+from proofka.model.consuming.consumer import record_at
+from proofka.model.language.terms import And, Not
 
 
 def started_consumer(asked: AskedEvent) -> tuple[Explanation, ...]:

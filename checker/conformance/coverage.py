@@ -6,14 +6,14 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from checker.conformance.asked_event import NEVER, seen_as
-from checker.conformance.consumer_events import WAYS as OF_CONSUMERS
-from checker.conformance.events import Event, Recording
-from checker.conformance.mutations import MUTATIONS
-from checker.conformance.observed_system import ObservedSystem, model_for, observed
-from checker.conformance.tracker import Answer, Outcome, check_run
-from model.deployment import to_document
-from model.pipeline import Model
+from proofka.checker.conformance.asked_event import NEVER, seen_as
+from proofka.checker.conformance.consumer_events import WAYS as OF_CONSUMERS
+from proofka.checker.conformance.events import Event, Recording
+from proofka.checker.conformance.mutations import MUTATIONS
+from proofka.checker.conformance.observed_system import ObservedSystem, model_for, observed
+from proofka.checker.conformance.tracker import Answer, Outcome, check_run
+from proofka.model.deployment import to_document
+from proofka.model.pipeline import Model
 
 Group = tuple[str, str]
 """A client and a release of the brokers."""

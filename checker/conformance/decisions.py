@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from checker.conformance.observations import BrokerDecision, Observations, PartitionDecision
+from proofka.checker.conformance.observations import BrokerDecision, Observations, PartitionDecision
 
 
 @dataclass(frozen=True)

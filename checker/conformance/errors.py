@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.input.input_error import InputError
+from proofka.model.input.input_error import InputError
 
 
 class ConformanceError(InputError, ValueError):

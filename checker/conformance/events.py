@@ -15,12 +15,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checker.conformance.arguments import wrong_argument
-from checker.conformance.errors import BadRecording, UnknownEvent
-from model.deployment import from_document, to_document
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.faults import Fault
+from proofka.checker.conformance.arguments import wrong_argument
+from proofka.checker.conformance.errors import BadRecording, UnknownEvent
+from proofka.model.deployment import from_document, to_document
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.faults import Fault
 
 _TABLE = Path(__file__).parent / "tables" / "events.csv"
 

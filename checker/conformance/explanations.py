@@ -7,16 +7,16 @@ from typing import Any
 
 import z3
 
-from checker.conformance.asked_event import ALWAYS, AskedEvent, Explanation, seen_as
-from checker.conformance.consumer_events import WAYS as OF_CONSUMERS
-from checker.conformance.errors import UnknownEvent
-from checker.conformance.events import Event
-from checker.conformance.transaction_events import WAYS as OF_TRANSACTIONS
-from model.deployment.choices import Acks
-from model.language import Action
-from model.language.terms import And, Not, Or
-from model.sequencing.network import is_dead
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.checker.conformance.asked_event import ALWAYS, AskedEvent, Explanation, seen_as
+from proofka.checker.conformance.consumer_events import WAYS as OF_CONSUMERS
+from proofka.checker.conformance.errors import UnknownEvent
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.transaction_events import WAYS as OF_TRANSACTIONS
+from proofka.model.deployment.choices import Acks
+from proofka.model.language import Action
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.sequencing.network import is_dead
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
 
 NOT_LEADER = 6
 """Kafka's number of the error NOT_LEADER_OR_FOLLOWER."""

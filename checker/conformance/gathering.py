@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checker.cluster.bodies import produce_request, produce_response
-from checker.cluster.client import Event
-from checker.cluster.frames import REQUEST, Frame
-from checker.cluster.passed import DETACHED, DROPPED, PASSED, RELEASED, Passed
-from checker.cluster.sends import send_of
-from checker.conformance.observations import Report, Request, Send
+from proofka.checker.cluster.bodies import produce_request, produce_response
+from proofka.checker.cluster.client import Event
+from proofka.checker.cluster.frames import REQUEST, Frame
+from proofka.checker.cluster.passed import DETACHED, DROPPED, PASSED, RELEASED, Passed
+from proofka.checker.cluster.sends import send_of
+from proofka.checker.conformance.observations import Report, Request, Send
 
 CLOCK_SECONDS = 0.001
 """The resolution of the times that client programs tell."""

@@ -8,40 +8,40 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.cluster.admin import Refused
-from checker.cluster.batches import Batch
-from checker.cluster.cluster import Cluster
-from checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
-from checker.cluster.jars import newest_patch, release_of_home
-from checker.cluster.passed import Passed
-from checker.cluster.plan import ClusterPlan
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.wire import NoAnswer
-from checker.conformance.cluster_controls import ClusterControls
-from checker.conformance.consumer_controls import ConsumerControls
-from checker.conformance.errors import ConformanceError
-from checker.conformance.events import Recording
-from checker.conformance.gathering import changes_passed, changes_proposed, reports_of, requests_of, sends_of
-from checker.conformance.lab_clients import LabClients
-from checker.conformance.lab_consumers import LabConsumers, is_read
-from checker.conformance.lab_producers import START_SECONDS, LabProducers
-from checker.conformance.lab_settings import LAG, lab_settings, milliseconds_of
-from checker.conformance.observations import Observations, OfTransactions
-from checker.conformance.producer_controls import ProducerControls, RunProducer
-from checker.conformance.recording import events_of
-from checker.conformance.renumbering import by_place
-from checker.conformance.scheduler import Schedule
-from checker.conformance.transacting import TransactingApplication
-from checker.conformance.transactional_controls import TransactionalControls
-from checker.conformance.transactions_as_modelled import as_modelled
-from checker.conformance.watching import MS, Watcher
-from checker.real_settings import effective_of, features_of
-from model.deployment.choices import OnRestart
-from model.deployment.deployment import Deployment
-from model.deployment.explored import Bounds
-from model.durations import Quantity
-from model.transactions.sending import group_of
+from proofka.checker.cluster.admin import Refused
+from proofka.checker.cluster.batches import Batch
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
+from proofka.checker.cluster.jars import newest_patch, release_of_home
+from proofka.checker.cluster.passed import Passed
+from proofka.checker.cluster.plan import ClusterPlan
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.wire import NoAnswer
+from proofka.checker.conformance.cluster_controls import ClusterControls
+from proofka.checker.conformance.consumer_controls import ConsumerControls
+from proofka.checker.conformance.errors import ConformanceError
+from proofka.checker.conformance.events import Recording
+from proofka.checker.conformance.gathering import changes_passed, changes_proposed, reports_of, requests_of, sends_of
+from proofka.checker.conformance.lab_clients import LabClients
+from proofka.checker.conformance.lab_consumers import LabConsumers, is_read
+from proofka.checker.conformance.lab_producers import START_SECONDS, LabProducers
+from proofka.checker.conformance.lab_settings import LAG, lab_settings, milliseconds_of
+from proofka.checker.conformance.observations import Observations, OfTransactions
+from proofka.checker.conformance.producer_controls import ProducerControls, RunProducer
+from proofka.checker.conformance.recording import events_of
+from proofka.checker.conformance.renumbering import by_place
+from proofka.checker.conformance.scheduler import Schedule
+from proofka.checker.conformance.transacting import TransactingApplication
+from proofka.checker.conformance.transactional_controls import TransactionalControls
+from proofka.checker.conformance.transactions_as_modelled import as_modelled
+from proofka.checker.conformance.watching import MS, Watcher
+from proofka.checker.real_settings import effective_of, features_of
+from proofka.model.deployment.choices import OnRestart
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.explored import Bounds
+from proofka.model.durations import Quantity
+from proofka.model.transactions.sending import group_of
 
 AGAIN_SECONDS = 20.0
 """Seconds within which a producer of the run before sends the first record of the next run."""

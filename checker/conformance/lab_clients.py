@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from checker.cluster.client import ClientProcess
-from checker.cluster.cluster import Cluster
-from checker.cluster.jars import jars_of, newest_patch
-from checker.cluster.supervisor import Supervisor
-from checker.conformance.lab_settings import lab_settings
-from checker.real_settings import client_of
-from model.deployment.deployment import Deployment
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.jars import jars_of, newest_patch
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.conformance.lab_settings import lab_settings
+from proofka.checker.real_settings import client_of
+from proofka.model.deployment.deployment import Deployment
 
 
 class LabClients:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from checker.cluster.batches import Batch
-from checker.cluster.client import ClientProcess
-from checker.cluster.cluster import Cluster
-from checker.cluster.launching import libraries
-from checker.cluster.waiting import until
-from checker.conformance.consumer_controls import (
+from proofka.checker.cluster.batches import Batch
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.launching import libraries
+from proofka.checker.cluster.waiting import until
+from proofka.checker.conformance.consumer_controls import (
     ANSWER_SECONDS,
     JOIN_SECONDS,
     MOST_RECORDS,
@@ -17,12 +17,12 @@ from checker.conformance.consumer_controls import (
     ConsumerControls,
     ConsumerStart,
 )
-from checker.conformance.lab_clients import LabClients
-from checker.conformance.lab_settings import changed_settings
-from checker.conformance.producer_controls import RunProducer
-from checker.real_settings import client_of
-from model.deployment.choices import Commit, Group, Sink
-from model.deployment.deployment import Deployment
+from proofka.checker.conformance.lab_clients import LabClients
+from proofka.checker.conformance.lab_settings import changed_settings
+from proofka.checker.conformance.producer_controls import RunProducer
+from proofka.checker.real_settings import client_of
+from proofka.model.deployment.choices import Commit, Group, Sink
+from proofka.model.deployment.deployment import Deployment
 
 _COMMITS = frozenset({Commit.AUTO, Commit.BEFORE, Commit.AFTER, Commit.ASYNC})
 """The times of commits that the application of the lab has."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.cluster.client import ClientProcess, event_is
-from checker.cluster.cluster import Cluster
-from checker.cluster.coordination import transaction_of
-from checker.cluster.errors import NotSeen
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.waiting import until
-from checker.conformance.lab_clients import LabClients
-from checker.conformance.lab_settings import lab_settings
-from checker.conformance.producer_controls import RunProducer
-from checker.real_settings import effective_of
-from model.deployment.deployment import Deployment
+from proofka.checker.cluster.client import ClientProcess, event_is
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.coordination import transaction_of
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.waiting import until
+from proofka.checker.conformance.lab_clients import LabClients
+from proofka.checker.conformance.lab_settings import lab_settings
+from proofka.checker.conformance.producer_controls import RunProducer
+from proofka.checker.real_settings import effective_of
+from proofka.model.deployment.deployment import Deployment
 
 WARM = 90
 """The number of the record before a run; the records of a run have smaller numbers."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from checker.real_settings import given_settings
-from model.deployment.deployment import Deployment
+from proofka.checker.real_settings import given_settings
+from proofka.model.deployment.deployment import Deployment
 
 _TABLE = Path(__file__).parent / "tables" / "lab_settings.csv"
 _ROWS = tuple(csv.DictReader(_TABLE.read_text(encoding="utf-8").splitlines()))

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import z3
 
-from model.consuming.consumer import reaches
-from model.deployment.choices import Acks
-from model.deployment.deployment import Deployment
-from model.language import Action
-from model.language.terms import And, Not
-from model.pipeline import Model
-from model.producing.produce import has_room
-from model.replication.controller import elect_unclean
-from model.replication.fetching import fetches_from
-from model.replication.isr import may_change_isr
-from model.sequencing.arrival import arrives, waits_at
-from model.state.pipeline import Pipeline
+from proofka.model.consuming.consumer import reaches
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Action
+from proofka.model.language.terms import And, Not
+from proofka.model.pipeline import Model
+from proofka.model.producing.produce import has_room
+from proofka.model.replication.controller import elect_unclean
+from proofka.model.replication.fetching import fetches_from
+from proofka.model.replication.isr import may_change_isr
+from proofka.model.sequencing.arrival import arrives, waits_at
+from proofka.model.state.pipeline import Pipeline
 
 _TABLE = Path(__file__).parent / "tables" / "mutations.csv"
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from checker.cone import FreeVariables, propagate_constants, slice_to, specialise
-from checker.conformance.asked_event import SILENT, Explanation, seen_as
-from checker.conformance.conditions import Condition
-from checker.conformance.events import Event, faults_of
-from checker.conformance.explanations import explain
-from checker.kernel.layout import Layout, lay_out
-from checker.kernel.native import Kernel, compile_kernel
-from model.deployment.deployment import Deployment
-from model.deployment.explored import MOST_OF_A_KIND, FaultBudget
-from model.language import Action, TransitionSystem
-from model.language.terms import Or
-from model.pipeline import Model, build
+from proofka.checker.cone import FreeVariables, propagate_constants, slice_to, specialise
+from proofka.checker.conformance.asked_event import SILENT, Explanation, seen_as
+from proofka.checker.conformance.conditions import Condition
+from proofka.checker.conformance.events import Event, faults_of
+from proofka.checker.conformance.explanations import explain
+from proofka.checker.kernel.layout import Layout, lay_out
+from proofka.checker.kernel.native import Kernel, compile_kernel
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.explored import MOST_OF_A_KIND, FaultBudget
+from proofka.model.language import Action, TransitionSystem
+from proofka.model.language.terms import Or
+from proofka.model.pipeline import Model, build
 
 SILENTLY = "silently"
 """The name of the kernel's function for all silent actions; each other function has the name of its actions."""

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from checker.cluster.admin import Refused
-from checker.cluster.client import ClientProcess, Event, event_is
-from checker.cluster.cluster import Cluster
-from checker.cluster.errors import ClientEnded, NotSeen
-from checker.cluster.gate import Gate
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.proxy import Proxy
-from checker.cluster.wire import NoAnswer
-from checker.conformance.controls import Control
-from checker.conformance.gathering import requests_of
-from checker.conformance.observations import Done
-from checker.conformance.watching import Watcher
+from proofka.checker.cluster.admin import Refused
+from proofka.checker.cluster.client import ClientProcess, Event, event_is
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.errors import ClientEnded, NotSeen
+from proofka.checker.cluster.gate import Gate
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.wire import NoAnswer
+from proofka.checker.conformance.controls import Control
+from proofka.checker.conformance.gathering import requests_of
+from proofka.checker.conformance.observations import Done
+from proofka.checker.conformance.watching import Watcher
 
 SEND_SECONDS = 1.0
 """Seconds within which a call of ``send()`` returns; a call that takes longer goes on beside other controls."""

@@ -29,10 +29,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from checker.conformance.decisions import Decision, decisions_of, model_epochs
-from checker.conformance.events import Event
-from checker.conformance.gathering import CLOCK_SECONDS
-from checker.conformance.observations import Entry, Interval, Look, Observations, OfConsumer, OfTransactions, Request
+from proofka.checker.conformance.decisions import Decision, decisions_of, model_epochs
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.gathering import CLOCK_SECONDS
+from proofka.checker.conformance.observations import (
+    Entry,
+    Interval,
+    Look,
+    Observations,
+    OfConsumer,
+    OfTransactions,
+    Request,
+)
 
 _ENDS = {"kill": "killed", "lose_disk": "lost_disk", "stop": "stopped"}
 """Control -> the event of a broker's end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from checker.conformance.observations import BrokerDecision, Observations, PartitionDecision
+from proofka.checker.conformance.observations import BrokerDecision, Observations, PartitionDecision
 
 
 def by_place(seen: Observations, order: Sequence[int]) -> Observations:

@@ -6,9 +6,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.layout import Words
-from checker.kernel.memory import Integer, call_expand
-from checker.kernel.table import hash_of
+from proofka.checker.kernel.layout import Words
+from proofka.checker.kernel.memory import Integer, call_expand
+from proofka.checker.kernel.table import hash_of
 
 FIRST_ROWS = 64
 """The number of rows for which a new set has room."""

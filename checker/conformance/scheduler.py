@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from checker.conformance.controls import NOBODY, Control, Controls
+from proofka.checker.conformance.controls import NOBODY, Control, Controls
 
 
 @dataclass(frozen=True)

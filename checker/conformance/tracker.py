@@ -17,11 +17,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from checker.conformance.events import Event
-from checker.conformance.observed_system import SILENTLY, ObservedSystem, Way
-from checker.conformance.row_set import RowSet, expand_rows
-from checker.kernel.layout import Words
-from model.language import State
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.observed_system import SILENTLY, ObservedSystem, Way
+from proofka.checker.conformance.row_set import RowSet, expand_rows
+from proofka.checker.kernel.layout import Words
+from proofka.model.language import State
 
 MOST_STATES = 2_000_000
 """Default limit of the states that are kept at once."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.cluster.client import ANSWERS, ClientProcess, Event
-from checker.conformance.gathering import CLOCK_SECONDS
-from checker.conformance.observations import EndedTransaction
+from proofka.checker.cluster.client import ANSWERS, ClientProcess, Event
+from proofka.checker.conformance.gathering import CLOCK_SECONDS
+from proofka.checker.conformance.observations import EndedTransaction
 
 TIMED_OUT = "timed"
 """The part of an error's name that says that the call can be made again."""

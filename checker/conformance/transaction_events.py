@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from checker.conformance.asked_event import AskedEvent, Explanation
-from checker.conformance.errors import UnknownEvent
-from model.language.terms import And, Not
-from model.state.transactions import Outcome, Status, Transaction, Transactions
+from proofka.checker.conformance.asked_event import AskedEvent, Explanation
+from proofka.checker.conformance.errors import UnknownEvent
+from proofka.model.language.terms import And, Not
+from proofka.model.state.transactions import Outcome, Status, Transaction, Transactions
 
 STATUSES: Mapping[str, Status] = MappingProxyType(
     {

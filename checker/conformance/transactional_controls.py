@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from checker.cluster.bodies import end_txn_request
-from checker.cluster.client import ClientProcess
-from checker.cluster.cluster import Cluster
-from checker.cluster.gate import Gate
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.proxy import Proxy
-from checker.conformance.controls import Control
-from checker.conformance.observations import CoordinatorDecision, DelayedEnd
-from checker.conformance.producer_controls import ProducerControls, RunProducer
-from checker.conformance.transacting import TransactingApplication, is_failed_send
-from checker.conformance.watching import Watcher
+from proofka.checker.cluster.bodies import end_txn_request
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.gate import Gate
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.conformance.controls import Control
+from proofka.checker.conformance.observations import CoordinatorDecision, DelayedEnd
+from proofka.checker.conformance.producer_controls import ProducerControls, RunProducer
+from proofka.checker.conformance.transacting import TransactingApplication, is_failed_send
+from proofka.checker.conformance.watching import Watcher
 
 BEGIN_SECONDS = 30.0
 """Seconds within which a call that begins a transaction returns."""

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from checker.conformance.observations import (
+from proofka.checker.conformance.observations import (
     Done,
     Entry,
     Look,

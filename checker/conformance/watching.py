@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from checker.cluster.batches import Batch
-from checker.cluster.cluster import Cluster
-from checker.cluster.disk import segments
-from checker.cluster.errors import ClusterError
-from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.sends import send_of
-from checker.cluster.transaction_log import size_of_states, transaction_states
-from checker.conformance.observations import BrokerDecision, CoordinatorDecision, Entry, Look, PartitionDecision
+from proofka.checker.cluster.batches import Batch
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.disk import segments
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.metadata_log import BrokerState, PartitionState, read_states
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.sends import send_of
+from proofka.checker.cluster.transaction_log import size_of_states, transaction_states
+from proofka.checker.conformance.observations import BrokerDecision, CoordinatorDecision, Entry, Look, PartitionDecision
 
 INTERVAL_SECONDS = 0.01
 """Seconds between two rounds of looks."""

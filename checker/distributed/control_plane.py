@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.kernel import closing
-from checker.kernel.layout import Layout, Words
-from checker.kernel.native import Kernel
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.layout import Layout, Words
+from proofka.checker.kernel.native import Kernel
 
 WALKS, STEPS = 250, 100
 """Number of random walks from the initial state, and the largest number of steps of each."""

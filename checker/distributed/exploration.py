@@ -16,24 +16,24 @@ from typing import Any
 
 import numpy as np
 
-from checker.certificates.archive import Member
-from checker.combinations import Combination, smaller, without_one
-from checker.distributed.control_plane import control_plane
-from checker.distributed.goal import Marking
-from checker.distributed.messages import write_messages
-from checker.distributed.packing import pack_sets
-from checker.distributed.plan import Failure, Order, Plan, Report, Task
-from checker.distributed.region import read_row
-from checker.distributed.running import DistributedError, Interrupted, Runner
-from checker.distributed.spread import ROW_BITS, SpreadStates
-from checker.distributed.superstep import take_superstep
-from checker.distributed.work_folder import ExplorationFolder
-from checker.exploration import Exploration, LayerReport, OnProgress, Violation
-from checker.identity import verdict_id
-from checker.kernel import closing
-from checker.kernel.closing import DEPTH_SHIFT, MOST_PARTITIONS, MOST_SOURCES, SOURCE_SHIFT
-from checker.kernel.layout import Words
-from properties.superstep import Superstep
+from proofka.checker.certificates.archive import Member
+from proofka.checker.combinations import Combination, smaller, without_one
+from proofka.checker.distributed.control_plane import control_plane
+from proofka.checker.distributed.goal import Marking
+from proofka.checker.distributed.messages import write_messages
+from proofka.checker.distributed.packing import pack_sets
+from proofka.checker.distributed.plan import Failure, Order, Plan, Report, Task
+from proofka.checker.distributed.region import read_row
+from proofka.checker.distributed.running import DistributedError, Interrupted, Runner
+from proofka.checker.distributed.spread import ROW_BITS, SpreadStates
+from proofka.checker.distributed.superstep import take_superstep
+from proofka.checker.distributed.work_folder import ExplorationFolder
+from proofka.checker.exploration import Exploration, LayerReport, OnProgress, Violation
+from proofka.checker.identity import verdict_id
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.closing import DEPTH_SHIFT, MOST_PARTITIONS, MOST_SOURCES, SOURCE_SHIFT
+from proofka.checker.kernel.layout import Words
+from proofka.properties.superstep import Superstep
 
 PARTITIONS_FOR_EACH_TASK = 4
 """Partitions for each task that runs at a time. More partitions distribute the work more evenly, and send more

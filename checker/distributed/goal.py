@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checker.combinations import Combination
-from checker.distributed.goal_task import GoalOrder, GoalReport, GoalTask, Letter, take_goal_task
-from checker.distributed.plan import Failure, Plan
-from checker.distributed.running import DistributedError
-from checker.distributed.spread import ROW_BITS
+from proofka.checker.combinations import Combination
+from proofka.checker.distributed.goal_task import GoalOrder, GoalReport, GoalTask, Letter, take_goal_task
+from proofka.checker.distributed.plan import Failure, Plan
+from proofka.checker.distributed.running import DistributedError
+from proofka.checker.distributed.spread import ROW_BITS
 
 Carry = Callable[
     [Callable[[Plan, GoalTask], list[GoalReport] | Failure], Sequence[GoalTask]], list[list[GoalReport] | Failure]

@@ -15,18 +15,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.combinations import Combination
-from checker.distributed.loops import entries_of, new_boxes, no_tally
-from checker.distributed.messages import read_messages, write_messages
-from checker.distributed.plan import Failure, Plan
-from checker.distributed.region import Region, RegionError, opened_region, scratch_region
-from checker.distributed.superstep import Commit, alone, failures, read_document
-from checker.distributed.writing import write_json
-from checker.kernel import backward_closing, closing
-from checker.kernel.backward_closing import Marks
-from checker.kernel.closing import KNOWN, MOST_DEPTH, REGION_COLUMNS, REPLACED_ROOM, Frontier, Ownership
-from checker.kernel.native import INSPECT
-from checker.kernel.table import COUNT, ROOM
+from proofka.checker.combinations import Combination
+from proofka.checker.distributed.loops import entries_of, new_boxes, no_tally
+from proofka.checker.distributed.messages import read_messages, write_messages
+from proofka.checker.distributed.plan import Failure, Plan
+from proofka.checker.distributed.region import Region, RegionError, opened_region, scratch_region
+from proofka.checker.distributed.superstep import Commit, alone, failures, read_document
+from proofka.checker.distributed.writing import write_json
+from proofka.checker.kernel import backward_closing, closing
+from proofka.checker.kernel.backward_closing import Marks
+from proofka.checker.kernel.closing import KNOWN, MOST_DEPTH, REGION_COLUMNS, REPLACED_ROOM, Frontier, Ownership
+from proofka.checker.kernel.native import INSPECT
+from proofka.checker.kernel.table import COUNT, ROOM
 
 MARKS, ROUND = "good", "round.json"
 STEP = "step"

@@ -16,17 +16,17 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.combinations import Combination, without_one
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.plan import Plan, Report
-from checker.distributed.region import Region
-from checker.distributed.spread import ROW_BITS, SpreadStates
-from checker.distributed.superstep import Commit, too_deep
-from checker.embedded import EmbeddedExploration
-from checker.kernel import closing
-from checker.kernel.closing import DEPTH_SHIFT, MOST_DEPTH, SOURCE_SHIFT
-from checker.kernel.visited import PARTITION_BITS, PARTITIONS
-from checker.shard import INITIAL_STATE, Shard
+from proofka.checker.combinations import Combination, without_one
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.plan import Plan, Report
+from proofka.checker.distributed.region import Region
+from proofka.checker.distributed.spread import ROW_BITS, SpreadStates
+from proofka.checker.distributed.superstep import Commit, too_deep
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.closing import DEPTH_SHIFT, MOST_DEPTH, SOURCE_SHIFT
+from proofka.checker.kernel.visited import PARTITION_BITS, PARTITIONS
+from proofka.checker.shard import INITIAL_STATE, Shard
 
 BEGUN = 0
 """The superstep whose result the handed-over states are."""

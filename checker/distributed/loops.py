@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from checker.kernel import closing
-from checker.kernel.closing import Boxes, Tally
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.closing import Boxes, Tally
 
 ENTRIES = 4096
 """Number of successors in a box: so few that a box stays in the processor's cache between two accesses to the table."""

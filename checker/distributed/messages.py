@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from checker.distributed.writing import replacing
+from proofka.checker.distributed.writing import replacing
 
 CHECKSUMS = b"checksums"
 """Key of the schema's metadata for the checksums: four bytes for each batch."""

@@ -21,16 +21,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.certificates.archive import Member, packed
-from checker.certificates.rows import MEMBER_ROWS, as_bytes
-from checker.combinations import Combination
-from checker.distributed.goal_task import marks_in
-from checker.distributed.plan import Failure, Plan, named
-from checker.distributed.region import RegionError, opened_region
-from checker.distributed.running import DistributedError
-from checker.distributed.superstep import Commit, alone, failures
-from checker.distributed.writing import replacing
-from checker.kernel.backward_closing import TOP
+from proofka.checker.certificates.archive import Member, packed
+from proofka.checker.certificates.rows import MEMBER_ROWS, as_bytes
+from proofka.checker.combinations import Combination
+from proofka.checker.distributed.goal_task import marks_in
+from proofka.checker.distributed.plan import Failure, Plan, named
+from proofka.checker.distributed.region import RegionError, opened_region
+from proofka.checker.distributed.running import DistributedError
+from proofka.checker.distributed.superstep import Commit, alone, failures
+from proofka.checker.distributed.writing import replacing
+from proofka.checker.kernel.backward_closing import TOP
 
 FOLDER, SORTED = "certificate", "sorted"
 SAMPLED = 1024

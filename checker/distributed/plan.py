@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from checker.combinations import Combination
-from checker.distributed.writing import replacing
-from checker.kernel.native import Kernel, load_kernel
+from proofka.checker.combinations import Combination
+from proofka.checker.distributed.writing import replacing
+from proofka.checker.kernel.native import Kernel, load_kernel
 
 CURRENT = "current-run"
 

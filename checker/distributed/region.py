@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.kernel import closing, table
-from checker.kernel.closing import KNOWN, REGION_COLUMNS, REPLACED, REPLACED_COUNT, REPLACED_ROOM
-from checker.kernel.layout import Words
-from checker.kernel.table import COUNT, ROOM, SLOTS, STATES, TABLE
-from model.input.input_error import InputError
+from proofka.checker.kernel import closing, table
+from proofka.checker.kernel.closing import KNOWN, REGION_COLUMNS, REPLACED, REPLACED_COUNT, REPLACED_ROOM
+from proofka.checker.kernel.layout import Words
+from proofka.checker.kernel.table import COUNT, ROOM, SLOTS, STATES, TABLE
+from proofka.model.input.input_error import InputError
 
 MOST_LOAD = 0.62
 """Largest fill of a table. Emptier tables are searched faster, and take more room."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from checker.distributed.plan import Plan
-from model.input.input_error import InputError
+from proofka.checker.distributed.plan import Plan
+from proofka.model.input.input_error import InputError
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.combinations import Combination
-from checker.distributed.plan import Report
-from checker.distributed.region import MOST_ROWS
+from proofka.checker.combinations import Combination
+from proofka.checker.distributed.plan import Report
+from proofka.checker.distributed.region import MOST_ROWS
 
 ROW_BITS = MOST_ROWS.bit_length()
 

@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.distributed.loops import entries_of, new_boxes, new_tally, no_tally
-from checker.distributed.messages import MessagesLost, read_messages, write_messages
-from checker.distributed.plan import Failure, Order, Plan, Report, Task, report_from
-from checker.distributed.region import (
+from proofka.checker.distributed.loops import entries_of, new_boxes, new_tally, no_tally
+from proofka.checker.distributed.messages import MessagesLost, read_messages, write_messages
+from proofka.checker.distributed.plan import Failure, Order, Plan, Report, Task, report_from
+from proofka.checker.distributed.region import (
     OPEN_TABLE,
     REPLACED_FILE,
     ROWS_FILE,
@@ -36,9 +36,9 @@ from checker.distributed.region import (
     opened_region,
     scratch_region,
 )
-from checker.distributed.writing import read_json, write_json
-from checker.kernel import closing
-from checker.kernel.closing import (
+from proofka.checker.distributed.writing import read_json, write_json
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.closing import (
     DEPTH_SHIFT,
     MOST_DEPTH,
     PARTITION_SHIFT,
@@ -48,7 +48,7 @@ from checker.kernel.closing import (
     Ownership,
     Tally,
 )
-from checker.kernel.native import INSPECT, Kernel
+from proofka.checker.kernel.native import INSPECT, Kernel
 
 ROWS_BETWEEN_LOOKS = 1 << 19
 """Rows expanded between two checks of the time limit."""

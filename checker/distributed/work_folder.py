@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from checker.checkpoint import LOCK, CheckpointError, code_fingerprint, lock_folder
-from checker.combinations import Combination
-from checker.distributed.plan import named, report_from
-from checker.distributed.spread import SpreadStates
-from checker.distributed.writing import read_json, write_json
+from proofka.checker.checkpoint import LOCK, CheckpointError, code_fingerprint, lock_folder
+from proofka.checker.combinations import Combination
+from proofka.checker.distributed.plan import named, report_from
+from proofka.checker.distributed.spread import SpreadStates
+from proofka.checker.distributed.writing import read_json, write_json
 
 RUN, SETTINGS, PROGRESS, FOUND, HANDING_OVER = "run.json", "settings.json", "progress.json", "found", "handing-over"
 

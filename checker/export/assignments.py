@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from checker.export.expressions import Expressions
-from checker.export.steps import Change
+from proofka.checker.export.expressions import Expressions
+from proofka.checker.export.steps import Change
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from checker.export.expressions import COMPARISONS, Expressions, Op
+from proofka.checker.export.expressions import COMPARISONS, Expressions, Op
 
 MOST_PARTS = 50_000
 """Largest number of parts of an expression into which the facts of its own conditions are propagated."""

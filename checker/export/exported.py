@@ -8,19 +8,19 @@ from typing import Protocol
 
 import z3
 
-from checker.budget import ALWAYS_COVERED
-from checker.cone import slice_to
-from checker.export.vocabulary import Definition, definitions, purpose, words
-from checker.fault_counters import count_faults
-from checker.questions import Prepared, prepare
-from checker.solver import prove_domain_safety
-from model.deployment.deployment import Deployment
-from model.faults import DESCRIPTION, Fault
-from model.input.input_error import InputError
-from model.language import Action, Display, State, TransitionSystem, Variable
-from model.pipeline import build
-from properties.catalogue import properties_of
-from properties.property import Property
+from proofka.checker.budget import ALWAYS_COVERED
+from proofka.checker.cone import slice_to
+from proofka.checker.export.vocabulary import Definition, definitions, purpose, words
+from proofka.checker.fault_counters import count_faults
+from proofka.checker.questions import Prepared, prepare
+from proofka.checker.solver import prove_domain_safety
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import DESCRIPTION, Fault
+from proofka.model.input.input_error import InputError
+from proofka.model.language import Action, Display, State, TransitionSystem, Variable
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
 
 
 class UnknownProperty(InputError, ValueError):

@@ -12,10 +12,10 @@ from enum import Enum
 
 import z3
 
-from checker.kernel.emission import UnsupportedTerm
-from checker.terms import Node as TermNode
-from checker.terms import TermTable
-from model.language import Variable
+from proofka.checker.kernel.emission import UnsupportedTerm
+from proofka.checker.terms import Node as TermNode
+from proofka.checker.terms import TermTable
+from proofka.model.language import Variable
 
 
 class Op(Enum):

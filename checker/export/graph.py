@@ -8,11 +8,11 @@ from io import BytesIO
 import networkx
 import numpy as np
 
-from checker.export.exported import Exported
-from checker.kernel.layout import Layout, lay_out
-from checker.kernel.native import compile_kernel
-from model.input.input_error import InputError
-from model.language import State, TransitionSystem, describe
+from proofka.checker.export.exported import Exported
+from proofka.checker.kernel.layout import Layout, lay_out
+from proofka.checker.kernel.native import compile_kernel
+from proofka.model.input.input_error import InputError
+from proofka.model.language import State, TransitionSystem, describe
 
 MOST_STATES = 2_000
 """Default limit of states; a larger graph does not help a reader."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from checker.export.names import Names
-from model.language import Variable
+from proofka.checker.export.names import Names
+from proofka.model.language import Variable
 
 SMALLEST = 3
 """Smallest number of variables in a group."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from checker.export.expressions import COMPARISONS, Expressions, Op
+from proofka.checker.export.expressions import COMPARISONS, Expressions, Op
 
 Lines = list[str]
 Words = Mapping[int, str]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from checker.export.exported import Exported
-from checker.export.expressions import Expressions, Op
-from checker.export.names import Names, instance_name
-from checker.export.steps import Step
-from checker.export.vocabulary import Definition
-from model.language import Action
+from proofka.checker.export.exported import Exported
+from proofka.checker.export.expressions import Expressions, Op
+from proofka.checker.export.names import Names, instance_name
+from proofka.checker.export.steps import Step
+from proofka.checker.export.vocabulary import Definition
+from proofka.model.language import Action
 
 
 class Lexicon:

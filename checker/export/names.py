@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 
-from checker.export.reserved import PROMELA_RESERVED
+from proofka.checker.export.reserved import PROMELA_RESERVED
 
 
 def identifier(text: str) -> str:

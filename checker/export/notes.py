@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from model.language import TransitionSystem
+from proofka.model.language import TransitionSystem
 
 
 def displayed_in(system: TransitionSystem) -> Mapping[str, str]:

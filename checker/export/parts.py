@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.export.expressions import Expressions
-from checker.export.names import Names
-from checker.export.sharing import shared
-from checker.export.steps import Step
+from proofka.checker.export.expressions import Expressions
+from proofka.checker.export.names import Names
+from proofka.checker.export.sharing import shared
+from proofka.checker.export.steps import Step
 
 
 @dataclass(frozen=True)

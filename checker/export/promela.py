@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checker.export.assignments import Sequencer
-from checker.export.exported import Exported
-from checker.export.expressions import Op
-from checker.export.infix import WIDTH, Dialect, Infix, Lines, hang
-from checker.export.lexicon import Lexicon
-from checker.export.names import file_stem, snake_case
-from checker.export.notes import displayed_in, filled
-from checker.export.parts import Part, named_in, named_within
-from checker.export.reserved import PROMELA_RESERVED
-from checker.export.steps import Change, Step, step_of
-from model.language import Variable
+from proofka.checker.export.assignments import Sequencer
+from proofka.checker.export.exported import Exported
+from proofka.checker.export.expressions import Op
+from proofka.checker.export.infix import WIDTH, Dialect, Infix, Lines, hang
+from proofka.checker.export.lexicon import Lexicon
+from proofka.checker.export.names import file_stem, snake_case
+from proofka.checker.export.notes import displayed_in, filled
+from proofka.checker.export.parts import Part, named_in, named_within
+from proofka.checker.export.reserved import PROMELA_RESERVED
+from proofka.checker.export.steps import Change, Step, step_of
+from proofka.model.language import Variable
 
 ROOM = WIDTH - 15
 BRIEF = 75

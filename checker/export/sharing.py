@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from checker.export.expressions import Expressions, Op
+from proofka.checker.export.expressions import Expressions, Op
 
 LARGE = 9
 """Smallest number of operators, names and numbers of a part that gets a name if it is used twice."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.export.assumptions import Known
-from checker.export.expressions import Expressions, Op
-from checker.export.sharing import shared
-from model.language import Action, Variable
+from proofka.checker.export.assumptions import Known
+from proofka.checker.export.expressions import Expressions, Op
+from proofka.checker.export.sharing import shared
+from proofka.model.language import Action, Variable
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from checker.export.exported import Exported
-from checker.export.expressions import Op
-from checker.export.groups import VariableGroup, group
-from checker.export.infix import WIDTH, Dialect, Infix, Lines, hang
-from checker.export.lexicon import Lexicon
-from checker.export.names import camel_case, file_stem
-from checker.export.notes import displayed_in, filled
-from checker.export.parts import Part, named_in, named_within
-from checker.export.reserved import TLA_RESERVED
-from checker.export.steps import Change, Step, step_of
-from model.language import Variable
+from proofka.checker.export.exported import Exported
+from proofka.checker.export.expressions import Op
+from proofka.checker.export.groups import VariableGroup, group
+from proofka.checker.export.infix import WIDTH, Dialect, Infix, Lines, hang
+from proofka.checker.export.lexicon import Lexicon
+from proofka.checker.export.names import camel_case, file_stem
+from proofka.checker.export.notes import displayed_in, filled
+from proofka.checker.export.parts import Part, named_in, named_within
+from proofka.checker.export.reserved import TLA_RESERVED
+from proofka.checker.export.steps import Change, Step, step_of
+from proofka.model.language import Variable
 
 ROOM = WIDTH - 15
 """Largest length of an expression on one line of an action."""

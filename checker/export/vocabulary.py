@@ -10,16 +10,16 @@ from typing import Any
 
 import z3
 
-from checker.export.names import identifier
-from model.consuming.consumer import unprocessed
-from model.consuming.position import agreed_prefix, valid_committed, valid_position
-from model.language import Action
-from model.producing import application, produce
-from model.recovery import java
-from model.replication import controller, fetching, isr
-from model.sequencing import arrival, idempotence
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from properties import loss, situations
+from proofka.checker.export.names import identifier
+from proofka.model.consuming.consumer import unprocessed
+from proofka.model.consuming.position import agreed_prefix, valid_committed, valid_position
+from proofka.model.language import Action
+from proofka.model.producing import application, produce
+from proofka.model.recovery import java
+from proofka.model.replication import controller, fetching, isr
+from proofka.model.sequencing import arrival, idempotence
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.properties import loss, situations
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def purpose(action: Action) -> str:
     """
     written_by, _, inner = getattr(action.sentence, "__qualname__", "").partition(".<locals>")
     module = inspect.getmodule(action.sentence)
-    if not inner or module is None or not module.__name__.startswith("model."):
+    if not inner or module is None or not module.__name__.startswith("proofka.model."):
         return ""
     function = getattr(module, written_by, None)
     return _says(function) if function is not None else ""

@@ -6,10 +6,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.input.whole_file import write_whole
+from proofka.model.input.whole_file import write_whole
 
 if TYPE_CHECKING:
-    from checker.export.exported import Exported
+    from proofka.checker.export.exported import Exported
 
 
 class Format(StrEnum):
@@ -39,23 +39,23 @@ def write(exported: Exported, form: Format, directory: Path, *, most_states: int
 
 def texts(exported: Exported, form: Format, most_states: int | None = None) -> dict[str, str]:
     """Return the texts of the files, by file name."""
-    from checker.export.names import file_stem
+    from proofka.checker.export.names import file_stem
 
     name = file_stem(exported.name)
     if form is Format.TLA:
-        from checker.export.tla import TlaModule
+        from proofka.checker.export.tla import TlaModule
 
         module = TlaModule(exported)
         return {f"{name}.tla": module.text(), f"{name}.cfg": module.configuration()}
     if form is Format.PROMELA:
-        from checker.export.promela import PromelaModel
+        from proofka.checker.export.promela import PromelaModel
 
         return {f"{name}.pml": PromelaModel(exported).text()}
     if form is Format.SMT2:
-        from checker.export.smtlib import SmtLib
+        from proofka.checker.export.smtlib import SmtLib
 
         return {f"{name}.smt2": SmtLib(exported).text()}
-    from checker.export.graph import MOST_STATES, as_dot, as_graphml, state_graph
+    from proofka.checker.export.graph import MOST_STATES, as_dot, as_graphml, state_graph
 
     graph = state_graph(exported, MOST_STATES if most_states is None else most_states)
     return {f"{name}.dot": as_dot(graph)} if form is Format.DOT else {f"{name}.graphml": as_graphml(graph)}

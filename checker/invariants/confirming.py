@@ -9,8 +9,8 @@ from typing import Protocol
 
 import z3
 
-from checker.obligations.obligation import EXPECTED, Obligation
-from checker.obligations.second_solver import SAT, SECONDS_FOR_ONE, Answer, agreement, z3_answer
+from proofka.checker.obligations.obligation import EXPECTED, Obligation
+from proofka.checker.obligations.second_solver import SAT, SECONDS_FOR_ONE, Answer, agreement, z3_answer
 
 
 class Confirmation(Protocol):

@@ -15,10 +15,10 @@ from itertools import product
 
 import z3
 
-from checker.cone import FreeVariables
-from model.language import Action
-from model.language.lemmas import Lemma, OpenSystem
-from model.language.terms import And, BoolVal, Implies, Not, Or
+from proofka.checker.cone import FreeVariables
+from proofka.model.language import Action
+from proofka.model.language.lemmas import Lemma, OpenSystem
+from proofka.model.language.terms import And, BoolVal, Implies, Not, Or
 
 
 class NoAnswer(Exception):

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import z3
 
-from checker.invariants.induction import Dropped, Induction, NoAnswer, domains_of
-from checker.invariants.scripts import obligations_of
-from checker.obligations.obligation import Obligation
-from model.language import Action
-from model.language.lemmas import Lemma, OpenSystem
+from proofka.checker.invariants.induction import Dropped, Induction, NoAnswer, domains_of
+from proofka.checker.invariants.scripts import obligations_of
+from proofka.checker.obligations.obligation import Obligation
+from proofka.model.language import Action
+from proofka.model.language.lemmas import Lemma, OpenSystem
 
 SECONDS = 600.0
 """Limit of time for a proof, unless the user names one."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checker.invariants.proof import Subject
-from model.published.constants import PublishedProtocolError
-from model.published.invariants import violated
-from model.published.leader_completeness import candidates
-from model.published.unbounded import open_protocol
+from proofka.checker.invariants.proof import Subject
+from proofka.model.published.constants import PublishedProtocolError
+from proofka.model.published.invariants import violated
+from proofka.model.published.leader_completeness import candidates
+from proofka.model.published.unbounded import open_protocol
 
 COMPLETENESS = ("WeakIsr", "StrongIsr")
 """Leader completeness: the members of the leader's own ISR, and of the quorum's, have what a leader has committed."""

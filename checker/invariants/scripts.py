@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import z3
 
-from checker.invariants.induction import Conditions
-from checker.obligations.obligation import Kind, Obligation
-from checker.obligations.scripts import Scripts
-from model.language import Variable
-from model.language.lemmas import Lemma, OpenSystem
-from model.language.terms import And, Or
+from proofka.checker.invariants.induction import Conditions
+from proofka.checker.obligations.obligation import Kind, Obligation
+from proofka.checker.obligations.scripts import Scripts
+from proofka.model.language import Variable
+from proofka.model.language.lemmas import Lemma, OpenSystem
+from proofka.model.language.terms import And, Or
 
 
 def obligations_of(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numba.core.config as _config
 
-from checker.user_cache import user_cache
+from proofka.checker.user_cache import user_cache
 
 
 def _content() -> str:

@@ -6,8 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.components import Dictionaries, decode, encode_like
-from checker.kernel.memory import (
+from proofka.checker.kernel.components import Dictionaries, decode, encode_like
+from proofka.checker.kernel.memory import (
     Integer,
     call_expand,
     call_inspect,
@@ -17,8 +17,8 @@ from checker.kernel.memory import (
     store_byte,
     store_half,
 )
-from checker.kernel.table import hash_of, home
-from checker.kernel.visited import (
+from proofka.checker.kernel.table import hash_of, home
+from proofka.checker.kernel.visited import (
     GOAL_REACHED,
     GOOD,
     LEADS_TO,

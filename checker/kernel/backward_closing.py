@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.closing import (
+from proofka.checker.kernel.closing import (
     DEPTH_SHIFT,
     MOST_PARTITIONS,
     MOST_SOURCES,
@@ -21,8 +21,8 @@ from checker.kernel.closing import (
     Region,
     owner_of,
 )
-from checker.kernel.memory import Integer, call_expand, call_inspect, load_short, load_word
-from checker.kernel.table import LOW_HALF, SLOTS, STATES, TABLE, find_slot, hash_of, home
+from proofka.checker.kernel.memory import Integer, call_expand, call_inspect, load_short, load_word
+from proofka.checker.kernel.table import LOW_HALF, SLOTS, STATES, TABLE, find_slot, hash_of, home
 
 TOP = 0xFFFF
 """The largest mark, which further rows keep: the ranks of a combination with such a mark are too large to be written.

@@ -15,9 +15,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from checker.kernel.assembly import Function, number
-from checker.kernel.layout import WORD_BITS, Field, Layout
-from model.language import Permutation, Ranked, Variable
+from proofka.checker.kernel.assembly import Function, number
+from proofka.checker.kernel.layout import WORD_BITS, Field, Layout
+from proofka.model.language import Permutation, Ranked, Variable
 
 MOST_VALUES = 62
 """Largest range of values of a ranked family, because each value is a bit of a word."""

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.memory import (
+from proofka.checker.kernel.memory import (
     Integer,
     call_expand,
     call_inspect,
@@ -24,7 +24,18 @@ from checker.kernel.memory import (
     prefetch,
     store_word,
 )
-from checker.kernel.table import COUNT, LOW_HALF, ROOM, SLOTS, STATES, TABLE, candidate, find_slot, hash_of, home
+from proofka.checker.kernel.table import (
+    COUNT,
+    LOW_HALF,
+    ROOM,
+    SLOTS,
+    STATES,
+    TABLE,
+    candidate,
+    find_slot,
+    hash_of,
+    home,
+)
 
 KNOWN, REPLACED, REPLACED_COUNT, REPLACED_ROOM = range(5, 9)
 """Further columns of a region's place: rows of earlier supersteps, and the rows that replaced some of these rows.

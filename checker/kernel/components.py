@@ -22,8 +22,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.layout import Words
-from checker.kernel.memory import (
+from proofka.checker.kernel.layout import Words
+from proofka.checker.kernel.memory import (
     Integer,
     copy,
     load_atomically,
@@ -36,7 +36,7 @@ from checker.kernel.memory import (
     swap_atomically,
     yield_processor,
 )
-from checker.kernel.table import LOW_HALF, hash_of, same
+from proofka.checker.kernel.table import LOW_HALF, hash_of, same
 
 WORDS, LEVEL, TABLES, KEYS = range(4)
 """Columns of a dictionary: the words of its half, the level of the table in use, and the addresses of its tables and of

@@ -13,11 +13,11 @@ from typing import TypeVar
 
 import z3
 
-from checker.kernel.assembly import Function, module, number
-from checker.kernel.canonical import CanonicalForm
-from checker.kernel.program import Program, Step
-from checker.terms import Node, conjuncts
-from model.language import Variable
+from proofka.checker.kernel.assembly import Function, module, number
+from proofka.checker.kernel.canonical import CanonicalForm
+from proofka.checker.kernel.program import Program, Step
+from proofka.checker.terms import Node, conjuncts
+from proofka.model.language import Variable
 
 
 class UnsupportedTerm(Exception):

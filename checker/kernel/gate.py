@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.memory import Integer, add_atomically, load_atomically, yield_processor
+from proofka.checker.kernel.memory import Integer, add_atomically, load_atomically, yield_processor
 
 APART = 16
 """Unused numbers between numbers that different threads write, so that two such numbers never share a cache line."""

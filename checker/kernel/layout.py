@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from model.language import Action, State, Variable
+from proofka.model.language import Action, State, Variable
 
 WORD_BITS = 64
 

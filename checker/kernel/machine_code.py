@@ -9,7 +9,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from checker.kernel import CONTENT
+from proofka.checker.kernel import CONTENT
 
 QUICK, FAST = 0, 1
 """Levels of LLVM's code generator. FAST code also runs two optimisation passes (benchmarks/RESULTS.md)."""

@@ -18,10 +18,18 @@ from llvmlite import ir
 from numba import cfunc, njit, types
 from numpy.typing import NDArray
 
-from checker.kernel.layout import Layout
-from checker.kernel.memory import ROOM_WORDS, call_expand, call_inspect, load_word, lowest_bit, own_room, store_word
-from checker.kernel.native import CLOCK, INSPECT, MOST_CLOCKS, Kernel, generate
-from checker.kernel.part import Part
+from proofka.checker.kernel.layout import Layout
+from proofka.checker.kernel.memory import (
+    ROOM_WORDS,
+    call_expand,
+    call_inspect,
+    load_word,
+    lowest_bit,
+    own_room,
+    store_word,
+)
+from proofka.checker.kernel.native import CLOCK, INSPECT, MOST_CLOCKS, Kernel, generate
+from proofka.checker.kernel.part import Part
 
 I64 = ir.IntType(64)
 Table = NDArray[np.int64]

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import z3
 
-from checker.disk_cache import LOG, disk_cache
-from checker.kernel.canonical import Canonical
-from checker.kernel.emission import emit
-from checker.kernel.layout import Layout, Words
-from checker.kernel.machine_code import FAST, QUICK, key_of, linked, machine_code
-from checker.kernel.program import program
-from model.language import Action
+from proofka.checker.disk_cache import LOG, disk_cache
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.kernel.emission import emit
+from proofka.checker.kernel.layout import Layout, Words
+from proofka.checker.kernel.machine_code import FAST, QUICK, key_of, linked, machine_code
+from proofka.checker.kernel.program import program
+from proofka.model.language import Action
 
 INSPECT, CANONICAL, CLOCK = "inspect", "canonical", "clock"
 """Names of the functions besides those of the groups of actions. There is one CLOCK function for each clock, by number.

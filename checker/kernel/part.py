@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import z3
 
-from checker.kernel.layout import Layout, Words
-from checker.kernel.native import Kernel
-from model.language import TransitionSystem
+from proofka.checker.kernel.layout import Layout, Words
+from proofka.checker.kernel.native import Kernel
+from proofka.model.language import TransitionSystem
 
 
 @dataclass(frozen=True)

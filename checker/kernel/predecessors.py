@@ -12,10 +12,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.components import Dictionaries, decode, encode_like
-from checker.kernel.memory import call_expand, call_inspect, load_half, load_word, prefetch
-from checker.kernel.table import hash_of, home
-from checker.kernel.visited import (
+from proofka.checker.kernel.components import Dictionaries, decode, encode_like
+from proofka.checker.kernel.memory import call_expand, call_inspect, load_half, load_word, prefetch
+from proofka.checker.kernel.table import hash_of, home
+from proofka.checker.kernel.visited import (
     COUNT,
     INDEX,
     SLOTS,

@@ -9,10 +9,10 @@ from functools import cached_property
 
 import z3
 
-from checker.kernel.canonical import Canonical
-from checker.kernel.layout import Layout
-from checker.terms import Node, TermTable, hashes
-from model.language import Action, Variable
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.kernel.layout import Layout
+from proofka.checker.terms import Node, TermTable, hashes
+from proofka.model.language import Action, Variable
 
 
 @dataclass(frozen=True)

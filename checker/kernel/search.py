@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.components import Dictionaries, decode, encode_like
-from checker.kernel.gate import (
+from proofka.checker.kernel.components import Dictionaries, decode, encode_like
+from proofka.checker.kernel.gate import (
     CUT_SHORT,
     FIRST,
     PENDING,
@@ -27,10 +27,10 @@ from checker.kernel.gate import (
     is_last,
     open_gate,
 )
-from checker.kernel.gate import (
+from proofka.checker.kernel.gate import (
     ROOM as HAS_ROOM,
 )
-from checker.kernel.memory import (
+from proofka.checker.kernel.memory import (
     Integer,
     call_expand,
     call_inspect,
@@ -43,8 +43,8 @@ from checker.kernel.memory import (
     store_half,
     store_word,
 )
-from checker.kernel.table import LOW_HALF, hash_of, home
-from checker.kernel.visited import (
+from proofka.checker.kernel.table import LOW_HALF, hash_of, home
+from proofka.checker.kernel.visited import (
     COUNT,
     GOAL_REACHED,
     GOOD,
@@ -65,7 +65,7 @@ from checker.kernel.visited import (
     partition_of,
     put,
 )
-from checker.kernel.wanted import Names, is_wanted
+from proofka.checker.kernel.wanted import Names, is_wanted
 
 AHEAD = 12
 """Successors between prefetching a table slot and using the slot. The state named there is prefetched half as far

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from checker.kernel.memory import Integer, load_word, store_word
+from proofka.checker.kernel.memory import Integer, load_word, store_word
 
 STATES, ROOM, COUNT, TABLE, SLOTS = range(5)
 """Columns of the place of a set of states: addresses of its arrays, and their sizes in rows."""

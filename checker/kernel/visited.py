@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.kernel.memory import Integer, copy, load_half, load_word, prefetch, store_half
-from checker.kernel.table import LOW_HALF, home, next_slot
+from proofka.checker.kernel.memory import Integer, copy, load_half, load_word, prefetch, store_half
+from proofka.checker.kernel.table import LOW_HALF, home, next_slot
 
 PARTITION_BITS = 4
 PARTITIONS = 1 << PARTITION_BITS

@@ -14,10 +14,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.combinations import Combination
-from checker.kernel.components import Dictionaries, decode
-from checker.kernel.memory import Integer, load_word
-from checker.kernel.visited import STATES, Places
+from proofka.checker.combinations import Combination
+from proofka.checker.kernel.components import Dictionaries, decode
+from proofka.checker.kernel.memory import Integer, load_word
+from proofka.checker.kernel.visited import STATES, Places
 
 FREE = np.uint64(0)
 """A slot of a table without a name."""

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from checker.live.command_config import Connection
-from checker.live.errors import NoAnswer, NoRights, NotAdmitted, NotInstalled
-from checker.live.facts import Feature, Features, Partition, Synonym, Value, value_of
+from proofka.checker.live.command_config import Connection
+from proofka.checker.live.errors import NoAnswer, NoRights, NotAdmitted, NotInstalled
+from proofka.checker.live.facts import Feature, Features, Partition, Synonym, Value, value_of
 
 INSTALL = 'pip install "proofka[live]"'
 

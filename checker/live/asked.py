@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from checker.live.admin import connected
-from checker.live.clients import client_file, group_named
-from checker.live.command_config import connection
-from checker.live.reading import Wanted, read
-from checker.live.snapshot import Snapshot, snapshot_of
+from proofka.checker.live.admin import connected
+from proofka.checker.live.clients import client_file, group_named
+from proofka.checker.live.command_config import connection
+from proofka.checker.live.reading import Wanted, read
+from proofka.checker.live.snapshot import Snapshot, snapshot_of
 
 
 @dataclass(frozen=True)

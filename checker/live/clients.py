@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.cluster.configuration import properties_text
-from checker.live.errors import WrongChoice
-from checker.live.facts import Group
-from model.deployment.describe.folder import Role
-from model.deployment.given import Given, GivenClient
-from model.deployment.hiding import is_secret, printable, without_secrets
-from model.deployment.properties_reader import count_lines, settings_in
-from model.deployment.setting import Origin
-from model.deployment.source import decode_properties, read_bytes
+from proofka.checker.cluster.configuration import properties_text
+from proofka.checker.live.errors import WrongChoice
+from proofka.checker.live.facts import Group
+from proofka.model.deployment.describe.folder import Role
+from proofka.model.deployment.given import Given, GivenClient
+from proofka.model.deployment.hiding import is_secret, printable, without_secrets
+from proofka.model.deployment.properties_reader import count_lines, settings_in
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import decode_properties, read_bytes
 
 GROUP_ID = "group.id"
 PROTOCOL = "group.protocol"

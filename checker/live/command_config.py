@@ -16,12 +16,12 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from checker.live.errors import WrongConfig
-from checker.live.jaas import Login, login_of
-from checker.live.tls import context_of
-from model.deployment.given import Given, Settings
-from model.deployment.hiding import printable, shown_key
-from model.deployment.properties_reader import read_settings
+from proofka.checker.live.errors import WrongConfig
+from proofka.checker.live.jaas import Login, login_of
+from proofka.checker.live.tls import context_of
+from proofka.model.deployment.given import Given, Settings
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.properties_reader import read_settings
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")

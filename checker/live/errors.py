@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from model.input.coded_error import CodedError
+from proofka.model.input.coded_error import CodedError
 
 
 class LiveError(CodedError):

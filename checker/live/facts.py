@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.hiding import is_secret, without_secrets
+from proofka.model.deployment.hiding import is_secret, without_secrets
 
 DEFAULT = "DEFAULT_CONFIG"
 """The source of a value that nobody set."""

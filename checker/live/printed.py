@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 
-from checker.live.facts import Broker, Feature, Features, Group, Partition, Synonym, Topic, Value
+from proofka.checker.live.facts import Broker, Feature, Features, Group, Partition, Synonym, Topic, Value
 
 METADATA = "metadata.version"
 

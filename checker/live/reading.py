@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
-from checker.live.admin import GROUP, TOPIC, Admin, Coordinated, Listed, Node, Refusal, rights_for
-from checker.live.errors import LiveError, NoAnswer, NoRights, WrongChoice
-from checker.live.facts import Broker, Facts, Features, Group, Topic, Value
-from model.deployment.describe.pipelines import INTERNAL
-from model.deployment.hiding import printable
+from proofka.checker.live.admin import GROUP, TOPIC, Admin, Coordinated, Listed, Node, Refusal, rights_for
+from proofka.checker.live.errors import LiveError, NoAnswer, NoRights, WrongChoice
+from proofka.checker.live.facts import Broker, Facts, Features, Group, Topic, Value
+from proofka.model.deployment.describe.pipelines import INTERNAL
+from proofka.model.deployment.hiding import printable
 
 AT_ONCE = 200
 """The number of topics whose settings one request asks for."""

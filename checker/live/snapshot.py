@@ -16,21 +16,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.live.clients import ClientFile, of_group
-from checker.live.errors import WrongChoice
-from checker.live.facts import Facts, Group
-from checker.live.printed import (
+from proofka.checker.live.clients import ClientFile, of_group
+from proofka.checker.live.errors import WrongChoice
+from proofka.checker.live.facts import Facts, Group
+from proofka.checker.live.printed import (
     features_text,
     settings_of_brokers,
     settings_of_groups,
     settings_of_topics,
     topics_text,
 )
-from model.deployment.describe.cluster import put_together
-from model.deployment.describe.described import DescribedCluster
-from model.deployment.describe.folder import PIPELINES, ROLES
-from model.deployment.describe.output import read_output
-from model.deployment.describe.pipelines import pipelines_in
+from proofka.model.deployment.describe.cluster import put_together
+from proofka.model.deployment.describe.described import DescribedCluster
+from proofka.model.deployment.describe.folder import PIPELINES, ROLES
+from proofka.model.deployment.describe.output import read_output
+from proofka.model.deployment.describe.pipelines import pipelines_in
 
 ABOUT = "snapshot.json"
 """The file that marks a folder as a snapshot."""

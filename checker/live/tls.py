@@ -6,8 +6,8 @@ import ssl
 import tempfile
 from pathlib import Path
 
-from checker.live.errors import WrongConfig
-from model.deployment.given import Given, Settings
+from proofka.checker.live.errors import WrongConfig
+from proofka.model.deployment.given import Given, Settings
 
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _JKS = b"\xfe\xed\xfe\xed"

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from checker.fixed_point import RANKS, leader_epochs_only, predicates_of, with_epochs
-from checker.obligations.obligation import Impossible, Kind, Obligation
-from checker.obligations.scripts import Scripts, cycle_script
-from checker.obligations.simplification import simplifications
-from checker.questions import Group, Prepared, group, simplify
-from checker.reductions.choice import Reduction
-from checker.reductions.ranking import asked_of_z3
-from checker.reductions.symmetry import NotSymmetric, differences, prove_symmetry
-from checker.solver import impossible_actions, unsafe_updates
-from checker.timing.contradictions import in_words
-from checker.timing.network import Contradiction
-from model.deployment.deployment import Deployment
-from model.pipeline import build
-from properties.catalogue import properties_of
-from properties.property import Property
+from proofka.checker.fixed_point import RANKS, leader_epochs_only, predicates_of, with_epochs
+from proofka.checker.obligations.obligation import Impossible, Kind, Obligation
+from proofka.checker.obligations.scripts import Scripts, cycle_script
+from proofka.checker.obligations.simplification import simplifications
+from proofka.checker.questions import Group, Prepared, group, simplify
+from proofka.checker.reductions.choice import Reduction
+from proofka.checker.reductions.ranking import asked_of_z3
+from proofka.checker.reductions.symmetry import NotSymmetric, differences, prove_symmetry
+from proofka.checker.solver import impossible_actions, unsafe_updates
+from proofka.checker.timing.contradictions import in_words
+from proofka.checker.timing.network import Contradiction
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
 
 
 def obligations_of(

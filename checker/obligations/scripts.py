@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import z3
 
-from checker.export.named_parts import OWN_NAME, names_of, uses_of
-from checker.export.smtlib import numeral
-from checker.terms import Node, TermTable
-from checker.timing.network import Edge
-from model.language import Variable
+from proofka.checker.export.named_parts import OWN_NAME, names_of, uses_of
+from proofka.checker.export.smtlib import numeral
+from proofka.checker.terms import Node, TermTable
+from proofka.checker.timing.network import Edge
+from proofka.model.language import Variable
 
 _SYMBOL = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 """The names of variables that a script holds as they are."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import z3
 
-from checker.obligations.obligation import EXPECTED, IN_WORDS, Kind, Obligation
-from model.input.input_error import InputError
+from proofka.checker.obligations.obligation import EXPECTED, IN_WORDS, Kind, Obligation
+from proofka.model.input.input_error import InputError
 
 SECONDS_FOR_ONE = 60.0
 """Limit of time for the second solver's answer to one obligation."""

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 
 import z3
 
-from checker.cone import specialise
-from checker.obligations.obligation import Impossible
-from checker.questions import Simplified
-from model.language import Action, Variable
-from model.language.terms import IntVal
-from properties.property import Property
+from proofka.checker.cone import specialise
+from proofka.checker.obligations.obligation import Impossible
+from proofka.checker.questions import Simplified
+from proofka.model.language import Action, Variable
+from proofka.model.language.terms import IntVal
+from proofka.properties.property import Property
 
 
 def simplifications(simplified: Simplified, properties: Sequence[Property]) -> Iterator[Impossible]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from checker.obligations.obligation import Obligation
-from model.input.whole_file import write_whole
+from proofka.checker.obligations.obligation import Obligation
+from proofka.model.input.whole_file import write_whole
 
 SUFFIX = ".smt2"
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from checker.project.comments import comments_of
-from checker.project.errors import ProjectError
-from checker.project.project import Project
-from model.deployment.deployment import Deployment
-from properties.accepted import Acceptance, accepting
+from proofka.checker.project.comments import comments_of
+from proofka.checker.project.errors import ProjectError
+from proofka.checker.project.project import Project
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.accepted import Acceptance, accepting
 
 
 def today() -> date:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from checker.project.errors import ProjectError
-from checker.project.reading import date_of
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.deployment.source import decode_utf8, read_bytes
-from properties.accepted import Acceptance
+from proofka.checker.project.errors import ProjectError
+from proofka.checker.project.reading import date_of
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.deployment.source import decode_utf8, read_bytes
+from proofka.properties.accepted import Acceptance
 
 FORM = "proofka: accept PROPERTY until YYYY-MM-DD, reason"
 """The form of the comment, without its sign."""

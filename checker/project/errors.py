@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from model.input.input_error import InputError
-from model.input.one_line import one_line
+from proofka.model.input.input_error import InputError
+from proofka.model.input.one_line import one_line
 
 TABLES = Path(__file__).parent / "tables"
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from checker.existing_files import Sought
-from checker.project.errors import ProjectError
-from checker.project.project import Entry, Project
-from checker.source import Source, is_of_others
-from model.deployment.deployment import Deployment
-from model.faults import Fault
+from proofka.checker.existing_files import Sought
+from proofka.checker.project.errors import ProjectError
+from proofka.checker.project.project import Entry, Project
+from proofka.checker.source import Source, is_of_others
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
 
 
 @dataclass(frozen=True)

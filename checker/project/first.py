@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 
-from checker.existing_files import Sought, seek
-from checker.project.errors import ProjectError
-from checker.source import Source
-from model.deployment.dialects.pairing import Pipeline
-from model.deployment.errors import DeploymentError
+from proofka.checker.existing_files import Sought, seek
+from proofka.checker.project.errors import ProjectError
+from proofka.checker.source import Source
+from proofka.model.deployment.dialects.pairing import Pipeline
+from proofka.model.deployment.errors import DeploymentError
 
 _PLAIN = re.compile(r"[\w./][\w./ -]*[\w.]")
 """Paths that YAML reads as text without quotes."""

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from checker.project.errors import TABLES
-from model.deployment.assumptions import ASSUMPTIONS
-from model.deployment.bounds import RANGES_WITH_TRANSACTIONS
-from model.deployment.budget import FAULT_KEYS
-from model.deployment.durations import ENVIRONMENT
-from model.deployment.options import OPTION_KEYS
-from model.deployment.profiles import PROFILES
-from model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.checker.project.errors import TABLES
+from proofka.model.deployment.assumptions import ASSUMPTIONS
+from proofka.model.deployment.bounds import RANGES_WITH_TRANSACTIONS
+from proofka.model.deployment.budget import FAULT_KEYS
+from proofka.model.deployment.durations import ENVIRONMENT
+from proofka.model.deployment.options import OPTION_KEYS
+from proofka.model.deployment.profiles import PROFILES
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
 
 
 class Kind(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from properties.accepted import Acceptance
+from proofka.properties.accepted import Acceptance
 
 FILE = "proofka.yaml"
 """The name of a project file."""

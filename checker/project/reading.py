@@ -8,20 +8,20 @@ from datetime import date
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
-from checker.project.errors import ProjectError
-from checker.project.keys import Key, Kind, choices_of, keys_of
-from checker.project.project import Entry, Project
-from model.deployment import yaml_tree
-from model.deployment.budget import ANY
-from model.deployment.durations import ENVIRONMENT, read_range
-from model.deployment.errors import DeploymentError
-from model.deployment.explored import most_of
-from model.deployment.given import Given
-from model.deployment.hiding import printable, shown_key
-from model.deployment.setting import Origin
-from model.deployment.yaml_reader import read_tree
-from model.faults import ONCE, Fault
-from properties.accepted import Acceptance
+from proofka.checker.project.errors import ProjectError
+from proofka.checker.project.keys import Key, Kind, choices_of, keys_of
+from proofka.checker.project.project import Entry, Project
+from proofka.model.deployment import yaml_tree
+from proofka.model.deployment.budget import ANY
+from proofka.model.deployment.durations import ENVIRONMENT, read_range
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.explored import most_of
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.yaml_reader import read_tree
+from proofka.model.faults import ONCE, Fault
+from proofka.properties.accepted import Acceptance
 
 TOTAL = "total"
 ALIAS = "aliases (*)"

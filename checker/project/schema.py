@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from checker.project.keys import Key, Kind, choices_of, keys_of, meaning_of
+from proofka.checker.project.keys import Key, Kind, choices_of, keys_of, meaning_of
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.reductions.endless import without_endless
-from checker.reductions.unread import reset_unread
-from model.pipeline import Model
+from proofka.checker.reductions.endless import without_endless
+from proofka.checker.reductions.unread import reset_unread
+from proofka.model.pipeline import Model
 
 
 def always_reduced(model: Model) -> Model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from enum import StrEnum
 
-from model.input.input_error import InputError
+from proofka.model.input.input_error import InputError
 
 
 class Reduction(StrEnum):

@@ -8,8 +8,8 @@ from dataclasses import replace
 import z3
 from z3.z3util import get_vars
 
-from model.language import Action, TransitionSystem
-from model.language.terms import And, Not
+from proofka.model.language import Action, TransitionSystem
+from proofka.model.language.terms import And, Not
 
 
 def without_endless(system: TransitionSystem) -> TransitionSystem:

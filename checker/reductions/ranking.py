@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from checker.cone import Substitution
-from checker.obligations.obligation import Impossible
-from checker.reductions.settled import unsettled, why_not_settled
-from checker.terms import Node, TermTable
-from model.language import Ranked, State, TransitionSystem
+from proofka.checker.cone import Substitution
+from proofka.checker.obligations.obligation import Impossible
+from proofka.checker.reductions.settled import unsettled, why_not_settled
+from proofka.checker.terms import Node, TermTable
+from proofka.model.language import Ranked, State, TransitionSystem
 
 
 class NotRankable(Exception):

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import z3
 
-from checker.cone import FreeVariables, Substitution, specialise
-from checker.obligations.obligation import Impossible
-from model.language import Action, Ranked, TransitionSystem
+from proofka.checker.cone import FreeVariables, Substitution, specialise
+from proofka.checker.obligations.obligation import Impossible
+from proofka.model.language import Action, Ranked, TransitionSystem
 
 
 def why_not_settled(family: Ranked, system: TransitionSystem, constants: Substitution) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import z3
 
-from checker.terms import Node, TermTable
+from proofka.checker.terms import Node, TermTable
 
 _COMMUTATIVE = frozenset(
     (z3.Z3_OP_AND, z3.Z3_OP_OR, z3.Z3_OP_XOR, z3.Z3_OP_ADD, z3.Z3_OP_MUL, z3.Z3_OP_EQ, z3.Z3_OP_DISTINCT)

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import z3
 
-from checker.cone import FreeVariables
-from checker.obligations.obligation import Impossible
-from checker.reductions.shapes import Shapes
-from checker.terms import TermTable
-from model.language import Action, Permutation, Symmetry, TransitionSystem, Variable
+from proofka.checker.cone import FreeVariables
+from proofka.checker.obligations.obligation import Impossible
+from proofka.checker.reductions.shapes import Shapes
+from proofka.checker.terms import TermTable
+from proofka.model.language import Action, Permutation, Symmetry, TransitionSystem, Variable
 
 MOST_PERMUTATIONS = 120
 """Largest group for which comparing all images of a state is worthwhile: five freely exchangeable parts."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import z3
 
-from model.language import Action, TransitionSystem, Unread, Variable
-from model.language.terms import Filling, If
+from proofka.model.language import Action, TransitionSystem, Unread, Variable
+from proofka.model.language.terms import Filling, If
 
 Values = frozenset[tuple[str, int]]
 """Names of variables, each with a value that a condition compares the variable with."""

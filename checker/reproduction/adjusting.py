@@ -6,9 +6,9 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from checker.reproduction.expected import leader_of, previous
-from checker.reproduction.plan import Plan, PlannedClient
-from properties.reproduced import ChangedSetting
+from proofka.checker.reproduction.expected import leader_of, previous
+from proofka.checker.reproduction.plan import Plan, PlannedClient
+from proofka.properties.reproduced import ChangedSetting
 
 TABLE = Path(__file__).with_name("adjusted.csv")
 """The table of changed settings: scope, library (empty: none), key, value, when, reason.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from checker.cluster.bodies.producing import produce_response
-from checker.cluster.frames import Frame
-from checker.cluster.metadata_view import error_name
+from proofka.checker.cluster.bodies.producing import produce_response
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.metadata_view import error_name
 
 
 def error_of(frame: Frame) -> str | None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Callable
 
-from checker.cluster.client import ClientProcess
-from checker.cluster.sends import Send
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.sends import Send
 
 Event = Mapping[str, Any]
 START_SECONDS = 60.0

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from checker.cluster.coordination import transaction_of
-from checker.cluster.errors import NotSeen
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.waiting import until
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.expected import coordinator_states_of, entries_of, is_up, previous
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import Content, Replay
+from proofka.checker.cluster.coordination import transaction_of
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.expected import coordinator_states_of, entries_of, is_up, previous
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import Content, Replay
 
 LOG_SECONDS = 10.0
 """Longest wait until a disk shows what the model's state has, in seconds."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from checker.cluster.sends import Send
-from checker.reproduction.plan import Plan, PlannedStep
+from proofka.checker.cluster.sends import Send
+from proofka.checker.reproduction.plan import Plan, PlannedStep
 
 _ENTRY = re.compile(r"record (?P<record>\d+)(?: \(send (?P<attempt>\d+)\))? @(?P<epoch>\d+)")
 _MARKER = re.compile(r"(?P<kind>commit|abort) of transaction (?P<transaction>\d+) @(?P<epoch>\d+)")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from checker.cluster.bodies.metadata import metadata_response
-from checker.cluster.channels import Channels, Messages
-from checker.cluster.frames import Frame
-from checker.cluster.gate import Gate
-from checker.cluster.proxy import Proxy
-from checker.cluster.sends import Send, sends_in
+from proofka.checker.cluster.bodies.metadata import metadata_response
+from proofka.checker.cluster.channels import Channels, Messages
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.gate import Gate
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.sends import Send, sends_in
 
 PRODUCE, FETCH, METADATA = "Produce", "Fetch", "Metadata"
 """Names of the requests that gates hold."""

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Callable
 
-from checker.reproduction import judging_answers
-from checker.reproduction.errors import UnknownOutcome
-from checker.reproduction.observed import Evidence, Observed
+from proofka.checker.reproduction import judging_answers
+from proofka.checker.reproduction.errors import UnknownOutcome
+from proofka.checker.reproduction.observed import Evidence, Observed
 
 
 def acked_loss(observed: Observed) -> Evidence:

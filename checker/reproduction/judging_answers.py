@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Callable
 
-from checker.reproduction.observed import Evidence, Observed
-from checker.reproduction.transacting import ABORTED, OPEN
+from proofka.checker.reproduction.observed import Evidence, Observed
+from proofka.checker.reproduction.transacting import ABORTED, OPEN
 
 
 def torn(observed: Observed) -> Evidence:

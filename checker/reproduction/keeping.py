@@ -9,11 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Callable
 
-from checker.cluster.cluster import Cluster
-from checker.cluster.console import write_program, write_tools
-from checker.cluster.errors import JarsUnavailable
-from checker.cluster.jars import tools_of
-from checker.cluster.launching import Launch
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.console import write_program, write_tools
+from proofka.checker.cluster.errors import JarsUnavailable
+from proofka.checker.cluster.jars import tools_of
+from proofka.checker.cluster.launching import Launch
 
 TOOLS = "tools"
 """The folder with the programs, in the cluster's folder."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 
-from checker.cluster.coordination import transaction_of
-from checker.cluster.errors import ClusterError, NotSeen
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.reading import Given, given_by
-from checker.cluster.sends import send_of
-from checker.cluster.waiting import until
-from checker.reproduction.answers import error_of
-from checker.reproduction.applications import Report
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.observed import Observed, Read
-from checker.reproduction.replay import SECONDS, Replay
-from checker.reproduction.steps.results import write_late_results
-from checker.reproduction.transacting import ABORTED, COMMITTED, REFUSED
+from proofka.checker.cluster.coordination import transaction_of
+from proofka.checker.cluster.errors import ClusterError, NotSeen
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.reading import Given, given_by
+from proofka.checker.cluster.sends import send_of
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.answers import error_of
+from proofka.checker.reproduction.applications import Report
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.observed import Observed, Read
+from proofka.checker.reproduction.replay import SECONDS, Replay
+from proofka.checker.reproduction.steps.results import write_late_results
+from proofka.checker.reproduction.transacting import ABORTED, COMMITTED, REFUSED
 
 ANSWER_SECONDS = 2.0
 """Longest wait until the answers of brokers that can answer are at the proxy, in seconds."""

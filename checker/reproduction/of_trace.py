@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from checker.cluster.plan import KRAFT, ZOOKEEPER
-from checker.cluster.sends import Send
-from checker.real_settings import client_of, effective_of, features_of, given_settings, group_of
-from checker.reproduction.plan import Plan, PlannedClient, PlannedStep
-from model.deployment.deployment import Deployment
-from properties.verdict import Shown, Trace, states_of
+from proofka.checker.cluster.plan import KRAFT, ZOOKEEPER
+from proofka.checker.cluster.sends import Send
+from proofka.checker.real_settings import client_of, effective_of, features_of, given_settings, group_of
+from proofka.checker.reproduction.plan import Plan, PlannedClient, PlannedStep
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Shown, Trace, states_of
 
 
 def plan_of(deployment: Deployment, trace: Trace, failures: Sequence[tuple[str, str]]) -> Plan:
@@ -66,7 +66,7 @@ def _reads_committed(deployment: Deployment) -> bool:
 
 def _sends(deployment: Deployment) -> tuple[Send, ...]:
     """Return the call of ``send()`` behind each batch, by number."""
-    from model.pipeline import declared
+    from proofka.model.pipeline import declared
 
     batches = sorted(declared(deployment).producer.batches, key=lambda batch: batch.number)
     return tuple(Send(record=batch.record + 1, attempt=batch.attempt + 1) for batch in batches)

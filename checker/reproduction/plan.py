@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from checker.cluster.sends import Send
-from checker.reproduction.errors import PlanError
+from proofka.checker.cluster.sends import Send
+from proofka.checker.reproduction.errors import PlanError
 
 FORMAT = 2
 """The version of the plan's JSON form."""

@@ -8,19 +8,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Callable
 
-from checker.cluster.cluster import Cluster
-from checker.cluster.errors import NotSeen
-from checker.cluster.frames import RESPONSE, Frame
-from checker.cluster.gate import Gate, NotHeld
-from checker.cluster.metadata_view import View
-from checker.cluster.passed import PASSED, RELEASED
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.proxy import Proxy
-from checker.cluster.sends import Send, send_of
-from checker.cluster.waiting import until
-from checker.reproduction.answers import error_of
-from checker.reproduction.applications import Consuming, Producing
-from checker.reproduction.gates import (
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.frames import RESPONSE, Frame
+from proofka.checker.cluster.gate import Gate, NotHeld
+from proofka.checker.cluster.metadata_view import View
+from proofka.checker.cluster.passed import PASSED, RELEASED
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.sends import Send, send_of
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.answers import error_of
+from proofka.checker.reproduction.applications import Consuming, Producing
+from proofka.checker.reproduction.gates import (
     METADATA,
     PRODUCE,
     PRODUCER_ID,
@@ -31,10 +31,10 @@ from checker.reproduction.gates import (
     named_leaders,
     to_broker,
 )
-from checker.reproduction.observed import Read
-from checker.reproduction.plan import Plan, PlannedStep
-from checker.reproduction.transacting import Transacting
-from properties.reproduced import Fact
+from proofka.checker.reproduction.observed import Read
+from proofka.checker.reproduction.plan import Plan, PlannedStep
+from proofka.checker.reproduction.transacting import Transacting
+from proofka.properties.reproduced import Fact
 
 SECONDS = 30.0
 """Longest wait for an observation that no timer of Kafka delays, in seconds."""

@@ -6,15 +6,15 @@ import time
 from collections.abc import Mapping
 from datetime import datetime, timezone
 
-from checker.cluster.errors import NotSeen
-from checker.reproduction.comparing import compare, compare_coordinator
-from checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
-from checker.reproduction.judgement import judge
-from checker.reproduction.observing import observe, remember_readings
-from checker.reproduction.plan import Plan, PlannedStep
-from checker.reproduction.replay import Replay, Steer
-from checker.reproduction.running import RunningCluster, Told
-from checker.reproduction.steps import (
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.reproduction.comparing import compare, compare_coordinator
+from proofka.checker.reproduction.errors import DivergedError, NotSteerableError, UnknownOutcome
+from proofka.checker.reproduction.judgement import judge
+from proofka.checker.reproduction.observing import observe, remember_readings
+from proofka.checker.reproduction.plan import Plan, PlannedStep
+from proofka.checker.reproduction.replay import Replay, Steer
+from proofka.checker.reproduction.running import RunningCluster, Told
+from proofka.checker.reproduction.steps import (
     adding,
     brokers,
     consuming,
@@ -27,8 +27,8 @@ from checker.reproduction.steps import (
     recovering,
     retention,
 )
-from checker.reproduction.unsteerable import Obstacle, obstacle
-from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
+from proofka.checker.reproduction.unsteerable import Obstacle, obstacle
+from proofka.properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 
 PLANS: Mapping[str, Steer] = {
     **producing.PLANS,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Callable
 
-from checker.cluster.bodies.fetching import fetch_request
-from checker.cluster.client import ClientProcess, event_is
-from checker.cluster.cluster import Cluster
-from checker.cluster.coordination import transaction_of
-from checker.cluster.errors import JarsUnavailable
-from checker.cluster.frames import REQUEST, RESPONSE
-from checker.cluster.jars import (
+from proofka.checker.cluster.bodies.fetching import fetch_request
+from proofka.checker.cluster.client import ClientProcess, event_is
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.coordination import transaction_of
+from proofka.checker.cluster.errors import JarsUnavailable
+from proofka.checker.cluster.frames import REQUEST, RESPONSE
+from proofka.checker.cluster.jars import (
     OLDEST_JAVA_CLIENT,
     Release,
     jars_of,
@@ -21,25 +21,25 @@ from checker.cluster.jars import (
     newest_patch,
     release_of_home,
 )
-from checker.cluster.java import java_home
-from checker.cluster.launching import Launch, launch_of, libraries
-from checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
-from checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, session_of, situations_of
-from checker.reproduction.applications import START_SECONDS, Consuming, Producing
-from checker.reproduction.errors import CannotBegin
-from checker.reproduction.expected import epoch_of, first_leaders, leader_of
-from checker.reproduction.gates import CONSUMER_ID, FETCH, METADATA, PRODUCER_ID, close_gates, to_broker
-from checker.reproduction.keeping import ways_in
-from checker.reproduction.plan import Plan, PlannedClient
-from checker.reproduction.replay import SECONDS, Replay
-from checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
-from checker.reproduction.steps.consuming import REBALANCE_SECONDS
-from checker.reproduction.steps.membership import PLANS as OF_MEMBERS
-from checker.reproduction.transacting import Transacting, close_transaction_gates
-from properties.reproduced import ChangedSetting
+from proofka.checker.cluster.java import java_home
+from proofka.checker.cluster.launching import Launch, launch_of, libraries
+from proofka.checker.cluster.plan import CONTROLLER, KRAFT, ZOOKEEPER, ClusterPlan
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.adjusting import LEARNS_BY_AGE, adjusted, adjusted_client, session_of, situations_of
+from proofka.checker.reproduction.applications import START_SECONDS, Consuming, Producing
+from proofka.checker.reproduction.errors import CannotBegin
+from proofka.checker.reproduction.expected import epoch_of, first_leaders, leader_of
+from proofka.checker.reproduction.gates import CONSUMER_ID, FETCH, METADATA, PRODUCER_ID, close_gates, to_broker
+from proofka.checker.reproduction.keeping import ways_in
+from proofka.checker.reproduction.plan import Plan, PlannedClient
+from proofka.checker.reproduction.replay import SECONDS, Replay
+from proofka.checker.reproduction.steps.consuming import PLANS as OF_CONSUMER
+from proofka.checker.reproduction.steps.consuming import REBALANCE_SECONDS
+from proofka.checker.reproduction.steps.membership import PLANS as OF_MEMBERS
+from proofka.checker.reproduction.transacting import Transacting, close_transaction_gates
+from proofka.properties.reproduced import ChangedSetting
 
 TOPIC = "proofka"
 """Name of the tested topics, before the number of the trace."""

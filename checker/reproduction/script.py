@@ -14,33 +14,34 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from checker.cluster.configuration import node_properties
-from checker.cluster.jars import newest_patch
-from checker.cluster.launching import libraries
-from checker.cluster.plan import ClusterPlan
-from checker.reproduction.adjusting import adjusted, adjusted_client
-from checker.reproduction.errors import NoScript
-from checker.reproduction.plan import Plan, PlannedClient, to_json
-from checker.reproduction.run import unsteerable
-from checker.reproduction.running import clients_that_run
-from model.input.whole_file import write_whole
-from properties.reproduced import ChangedSetting
+from proofka.checker.cluster.configuration import node_properties
+from proofka.checker.cluster.jars import newest_patch
+from proofka.checker.cluster.launching import libraries
+from proofka.checker.cluster.plan import ClusterPlan
+from proofka.checker.reproduction.adjusting import adjusted, adjusted_client
+from proofka.checker.reproduction.errors import NoScript
+from proofka.checker.reproduction.plan import Plan, PlannedClient, to_json
+from proofka.checker.reproduction.run import unsteerable
+from proofka.checker.reproduction.running import clients_that_run
+from proofka.model.input.whole_file import write_whole
+from proofka.properties.reproduced import ChangedSetting
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COPIED = (
-    "checker/__init__.py",
-    "checker/cluster",
-    "checker/reproduction",
-    "properties/__init__.py",
-    "properties/reproduced.py",
-    "properties/reproduced_in_words.py",
+    "proofka/__init__.py",
+    "proofka/checker/__init__.py",
+    "proofka/checker/cluster",
+    "proofka/checker/reproduction",
+    "proofka/properties/__init__.py",
+    "proofka/properties/reproduced.py",
+    "proofka/properties/reproduced_in_words.py",
 )
 """Files and folders that a script has copies of."""
 LEFT_OUT = (
-    "checker/reproduction/laptop",
-    "checker/reproduction/of_trace.py",
-    "checker/reproduction/script.py",
-    "checker/reproduction/standalone.py",
+    "proofka/checker/reproduction/laptop",
+    "proofka/checker/reproduction/of_trace.py",
+    "proofka/checker/reproduction/script.py",
+    "proofka/checker/reproduction/standalone.py",
 )
 """Files and folders in these that a script does not need, or has in another place."""
 LAPTOP = Path(__file__).parent / "laptop"

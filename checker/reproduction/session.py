@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Callable
 
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.reproduction.adjusting import adjusted, session_of
-from checker.reproduction.plan import Plan
-from checker.reproduction.run import reproduce, unsteerable
-from checker.reproduction.running import RunningCluster, Told
-from properties.reproduced import Outcome
-from properties.reproduced_in_words import heading
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.reproduction.adjusting import adjusted, session_of
+from proofka.checker.reproduction.plan import Plan
+from proofka.checker.reproduction.run import reproduce, unsteerable
+from proofka.checker.reproduction.running import RunningCluster, Told
+from proofka.properties.reproduced import Outcome
+from proofka.properties.reproduced_in_words import heading
 
 
 def replay_all(

@@ -14,13 +14,13 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from checker.cluster.errors import ClusterError
-from checker.reproduction.errors import ReproductionError
-from checker.reproduction.keeping import wait_for_an_end
-from checker.reproduction.plan import Plan, from_json
-from checker.reproduction.session import replay_all
-from properties.reproduced import Outcome, to_document
-from properties.reproduced_in_words import in_words
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.reproduction.errors import ReproductionError
+from proofka.checker.reproduction.keeping import wait_for_an_end
+from proofka.checker.reproduction.plan import Plan, from_json
+from proofka.checker.reproduction.session import replay_all
+from proofka.properties.reproduced import Outcome, to_document
+from proofka.properties.reproduced_in_words import in_words
 
 PLAN = Path(__file__).with_name("plan.json")
 """The plan of the trace."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from checker.cluster.bodies import init_producer_id_request
-from checker.cluster.frames import Frame
-from checker.cluster.gate import Gate
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.proxy import Proxy
-from checker.reproduction.gates import PRODUCER_ID
+from proofka.checker.cluster.bodies import init_producer_id_request
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.gate import Gate
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.reproduction.gates import PRODUCER_ID
 
 OPEN, COMMITTED, ABORTED, REFUSED, LOST = "open", "committed", "aborted", "refused", "lost"
 """The application's knowledge of a transaction, as in the model: ``LOST`` if it crashed before it knew the end."""

@@ -7,8 +7,8 @@ from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.cluster.jars import Release
-from checker.reproduction.plan import Plan, PlannedStep
+from proofka.checker.cluster.jars import Release
+from proofka.checker.reproduction.plan import Plan, PlannedStep
 
 TABLE = Path(__file__).with_name("unsteerable.csv")
 """The table of actions that no plan brings about: action, mode of the cluster (empty: every mode), reason."""

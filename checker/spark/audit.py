@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from checker.spark.exploring import DEFAULT_LIMITS, Limits, explore, sign
-from checker.spark.folder import AuditFolder
-from checker.spark.joining import write_tables
-from checker.spark.normalising import NORMALISED, normalise
-from checker.spark.outgrown import explore_outgrown
-from checker.spark.session import SparkFailed, spark_errors
-from checker.spark.sources import Source
-from checker.spark.watching import Violations, Watch
-from model.input.input_error import InputError
-from properties.audited import Stage
+from proofka.checker.spark.exploring import DEFAULT_LIMITS, Limits, explore, sign
+from proofka.checker.spark.folder import AuditFolder
+from proofka.checker.spark.joining import write_tables
+from proofka.checker.spark.normalising import NORMALISED, normalise
+from proofka.checker.spark.outgrown import explore_outgrown
+from proofka.checker.spark.session import SparkFailed, spark_errors
+from proofka.checker.spark.sources import Source
+from proofka.checker.spark.watching import Violations, Watch
+from proofka.model.input.input_error import InputError
+from proofka.properties.audited import Stage
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

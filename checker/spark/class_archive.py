@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.user_cache import user_cache
+from proofka.checker.user_cache import user_cache
 
 SECONDS_TO_WRITE = 60.0
 """Largest number of seconds for writing an archive."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checker.spark.summing import rank
-from properties.verdict import Status
+from proofka.checker.spark.summing import rank
+from proofka.properties.verdict import Status
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from model.deployment.errors import DeploymentError
-from model.deployment.record_reader import check_keys
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.record_reader import check_keys
 
 CORRUPT = "_corrupt_record"
 """The only key of an unreadable record; its value is the reason."""

@@ -8,17 +8,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.checkpoint import CheckpointError
-from checker.distributed.exploration import DistributedExploration, OnSuperstep
-from checker.distributed.handover import hand_over
-from checker.distributed.running import Runner
-from checker.distributed.work_folder import WorkFolder
-from checker.embedded import EmbeddedExploration
-from checker.engine import EMBEDDED, Asked, Explorer
-from checker.exploration import AnyExploration
-from checker.spark.running import SparkRunner
-from checker.spark.session import spark_session
+from proofka.checker.budget import Budget
+from proofka.checker.checkpoint import CheckpointError
+from proofka.checker.distributed.exploration import DistributedExploration, OnSuperstep
+from proofka.checker.distributed.handover import hand_over
+from proofka.checker.distributed.running import Runner
+from proofka.checker.distributed.work_folder import WorkFolder
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.engine import EMBEDDED, Asked, Explorer
+from proofka.checker.exploration import AnyExploration
+from proofka.checker.spark.running import SparkRunner
+from proofka.checker.spark.session import spark_session
 
 OnHandingOver = Callable[[int], None]
 

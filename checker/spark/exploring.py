@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from checker.budget import Budget, processors
-from checker.check import check
-from checker.identity import Fingerprint, verdict_id
-from checker.modelling_assumptions import EVERYTHING, OF_READING
-from checker.reductions.always import always_reduced
-from checker.spark.folder import AuditFolder
-from model.deployment.deployment import Deployment
-from model.deployment.document import from_document
-from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
-from model.pipeline import VERSION, build
-from properties.catalogue import properties_of
-from properties.verdict import Result
+from proofka.checker.budget import Budget, processors
+from proofka.checker.check import check
+from proofka.checker.identity import Fingerprint, verdict_id
+from proofka.checker.modelling_assumptions import EVERYTHING, OF_READING
+from proofka.checker.reductions.always import always_reduced
+from proofka.checker.spark.folder import AuditFolder
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.document import from_document
+from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
+from proofka.model.pipeline import VERSION, build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import Result
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,7 +93,7 @@ def explore(signature: str, document: str, folder: AuditFolder, limits: Limits, 
 
     An error leaves this system undecided, with a reason; it must not end the audit of all others.
     """
-    from checker.spark.tables import undecided_rows
+    from proofka.checker.spark.tables import undecided_rows
 
     failed = folder.files_of(signature, limits)[2]
     if attempt >= ATTEMPTS:
@@ -120,7 +120,7 @@ def _asked(document: str) -> tuple[str, ...]:
 
 def keep(signature: str, result: Result, folder: AuditFolder, limits: Limits) -> None:
     """Store the result of a system, apart from other results if a limit stopped the exploration."""
-    from checker.spark.tables import explored_rows
+    from proofka.checker.spark.tables import explored_rows
 
     whole, limited, _ = folder.files_of(signature, limits)
     stopped = any(verdict.coverage.stopped for verdict in result.verdicts)

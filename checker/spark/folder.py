@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from model.input.input_error import InputError
+from proofka.model.input.input_error import InputError
 
 MARKER = "audit.json"
 """Name of the file that marks an audit's folder. A writer to the folder holds a lock on this file."""

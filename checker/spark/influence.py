@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from checker.spark.comparing import Compared, Weakest, by_deployment, compare
-from checker.spark.folder import AuditFolder
-from checker.spark.summing import WORST_FIRST, rank, read_verdicts
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from properties.audited import Influence, Portion, Tolerance
-from properties.verdict import Status
+from proofka.checker.spark.comparing import Compared, Weakest, by_deployment, compare
+from proofka.checker.spark.folder import AuditFolder
+from proofka.checker.spark.summing import WORST_FIRST, rank, read_verdicts
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.properties.audited import Influence, Portion, Tolerance
+from proofka.properties.verdict import Status
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

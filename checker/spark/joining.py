@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checker.spark.folder import AuditFolder
-from checker.spark.paths import literal
-from properties.verdict import Status
+from proofka.checker.spark.folder import AuditFolder
+from proofka.checker.spark.paths import literal
+from proofka.properties.verdict import Status
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ def write_tables(
     """Write ``verdicts``, ``traces``, ``rejected`` and ``runs``, replacing earlier tables once all are whole."""
     from pyspark.sql import functions as f
 
-    from checker.spark.tables import EXPLORED
+    from proofka.checker.spark.tables import EXPLORED
 
     found = spark.read.schema(spark_schema(EXPLORED)).parquet(*map(literal, explored)) if explored else None
     if found is None:

@@ -10,28 +10,28 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from checker.budget import ALWAYS_COVERED
-from checker.spark.sources import ROWS, NoSuchRow, Source
-from model.deployment.choices import Group, OnStop
-from model.deployment.compaction import Keys
-from model.deployment.deployment import Deployment
-from model.deployment.document import to_document
-from model.deployment.errors import DeploymentError
-from model.deployment.implied.cleaning import (
+from proofka.checker.budget import ALWAYS_COVERED
+from proofka.checker.spark.sources import ROWS, NoSuchRow, Source
+from proofka.model.deployment.choices import Group, OnStop
+from proofka.model.deployment.compaction import Keys
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.document import to_document
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.implied.cleaning import (
     cleans,
     deletes_in_time_are_assumed,
     drops_markers,
     drops_tombstones,
     reading_is_timed,
 )
-from model.deployment.implied.commits import offsets_expire
-from model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
-from model.deployment.implied.forgetting import sending_in_time_is_assumed
-from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
-from model.durations import LONGEST, Quantity
-from model.faults import Fault
-from model.pipeline import VERSION
-from properties.known_defects.beside import could_violate, defects_here
+from proofka.model.deployment.implied.commits import offsets_expire
+from proofka.model.deployment.implied.expiry import reading_in_time_is_assumed, records_expire_unread
+from proofka.model.deployment.implied.forgetting import sending_in_time_is_assumed
+from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES
+from proofka.model.durations import LONGEST, Quantity
+from proofka.model.faults import Fault
+from proofka.model.pipeline import VERSION
+from proofka.properties.known_defects.beside import could_violate, defects_here
 
 if TYPE_CHECKING:
     import pandas as pd

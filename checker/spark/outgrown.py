@@ -7,15 +7,15 @@ import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from checker.budget import Budget
-from checker.check import check
-from checker.spark.engine import DistributedEngine
-from checker.spark.exploring import Limits, keep
-from checker.spark.folder import AuditFolder
-from checker.spark.running import SparkRunner
-from checker.spark.watching import Watch
-from model.deployment.document import from_document
-from properties.audited import Stage
+from proofka.checker.budget import Budget
+from proofka.checker.check import check
+from proofka.checker.spark.engine import DistributedEngine
+from proofka.checker.spark.exploring import Limits, keep
+from proofka.checker.spark.folder import AuditFolder
+from proofka.checker.spark.running import SparkRunner
+from proofka.checker.spark.watching import Watch
+from proofka.model.deployment.document import from_document
+from proofka.properties.audited import Stage
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

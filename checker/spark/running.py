@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from checker.distributed.plan import Plan
-from checker.distributed.running import DistributedError, Interrupted, ShouldStop
-from checker.spark.session import SparkFailed, spark_errors
+from proofka.checker.distributed.plan import Plan
+from proofka.checker.distributed.running import DistributedError, Interrupted, ShouldStop
+from proofka.checker.spark.session import SparkFailed, spark_errors
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

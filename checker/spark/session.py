@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from checker.interruption import handling
-from checker.spark.class_archive import ClassArchive, class_archive
-from model.input.input_error import InputError
+from proofka.checker.interruption import handling
+from proofka.checker.spark.class_archive import ClassArchive, class_archive
+from proofka.model.input.input_error import InputError
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -114,7 +114,7 @@ def spark_session(
     java = check_java()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # Workers must import this checkout or installation, not another one.
-    root = str(Path(__file__).parents[2])
+    root = str(Path(__file__).parents[3])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
     if master is not None and not re.match(MASTERS, master):
         raise NoSpark(f"--master {master}: is no Spark master, such as local[2], spark://host:7077 or yarn")

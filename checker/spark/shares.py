@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from checker.certificates.checkers import Answer
-from checker.certificates.shares import Share, Shared, check_share
-from checker.spark.session import spark_errors, spark_session
+from proofka.checker.certificates.checkers import Answer
+from proofka.checker.certificates.shares import Share, Shared, check_share
+from proofka.checker.spark.session import spark_errors, spark_session
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -17,18 +17,18 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from checker.source import narrowed
-from checker.spark.csv_file import CORRUPT, check_header, csv_records
-from checker.spark.paths import literal
-from model.deployment.deployment import Deployment
-from model.deployment.describe.described import DescribedCluster, read_cluster
-from model.deployment.describe.folder import YAML, Files, look_into
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import shown_key
-from model.deployment.matrix import Matrix, read_matrix
-from model.deployment.options import read_options
-from model.deployment.record_reader import labels_of, read_record
-from model.deployment.yaml_reader import read_deployment
+from proofka.checker.source import narrowed
+from proofka.checker.spark.csv_file import CORRUPT, check_header, csv_records
+from proofka.checker.spark.paths import literal
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.describe.described import DescribedCluster, read_cluster
+from proofka.model.deployment.describe.folder import YAML, Files, look_into
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import shown_key
+from proofka.model.deployment.matrix import Matrix, read_matrix
+from proofka.model.deployment.options import read_options
+from proofka.model.deployment.record_reader import labels_of, read_record
+from proofka.model.deployment.yaml_reader import read_deployment
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from checker.spark.audit import Counts
-from checker.spark.folder import AuditFolder
-from checker.spark.paths import literal
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from properties.audited import AuditSummary, PropertyCount
-from properties.verdict import CutSet, Status
+from proofka.checker.spark.audit import Counts
+from proofka.checker.spark.folder import AuditFolder
+from proofka.checker.spark.paths import literal
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.properties.audited import AuditSummary, PropertyCount
+from proofka.properties.verdict import CutSet, Status
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from properties.verdict import Coverage, CutSet, EngineRun, Status, Trace, Verdict
+from proofka.properties.verdict import Coverage, CutSet, EngineRun, Status, Trace, Verdict
 
 Row = dict[str, Any]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from properties.audited import AuditProgress, Stage
-from properties.verdict import Status
+from proofka.properties.audited import AuditProgress, Stage
+from proofka.properties.verdict import Status
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -16,13 +16,13 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.breadth_first import sources_of
-from checker.budget import PartMeter
-from checker.combinations import Combination, is_contained, smaller
-from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration
-from checker.kernel.layout import Layout
-from checker.kernel.predecessors import (
+from proofka.checker.breadth_first import sources_of
+from proofka.checker.budget import PartMeter
+from proofka.checker.combinations import Combination, is_contained, smaller
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import AnyExploration
+from proofka.checker.kernel.layout import Layout
+from proofka.checker.kernel.predecessors import (
     NOT_STORED,
     Numbers,
     Steps,
@@ -33,10 +33,10 @@ from checker.kernel.predecessors import (
     predicates_of,
     steps_from,
 )
-from checker.kernel.visited import COUNT, PARTITIONS
-from checker.kernel.wanted import Names, Wanted, names_of_marked, table_of
-from checker.timing.timed_kernel import TimedKernel
-from model.faults import Fault
+from proofka.checker.kernel.visited import COUNT, PARTITIONS
+from proofka.checker.kernel.wanted import Names, Wanted, names_of_marked, table_of
+from proofka.checker.timing.timed_kernel import TimedKernel
+from proofka.model.faults import Fault
 
 BYTES_OF_A_STATE = 160
 """Bytes of memory for a state while its fault set is marked: about six steps, by source and by target, and its

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from checker.evaluation import Evaluator, Value
-from model.language import Action, Clock, ClockKey, Duration, Need, Needs, State, TransitionSystem
+from proofka.checker.evaluation import Evaluator, Value
+from proofka.model.language import Action, Clock, ClockKey, Duration, Need, Needs, State, TransitionSystem
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from checker.timing.network import Contradiction
-from model.durations import in_units
-from model.language import Duration
-from properties.verdict import TimingLemma
+from proofka.checker.timing.network import Contradiction
+from proofka.model.durations import in_units
+from proofka.model.language import Duration
+from proofka.properties.verdict import TimingLemma
 
 
 def in_words(contradictions: Iterable[Contradiction]) -> tuple[TimingLemma, ...]:

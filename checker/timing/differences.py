@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from checker.timing.network import Contradiction, Edge
-from model.language import Clock, ClockKey, Need
+from proofka.checker.timing.network import Contradiction, Edge
+from proofka.model.language import Clock, ClockKey, Need
 
 NOW: ClockKey = ("now", ())
 """The present moment, as a clock that always shows 0."""

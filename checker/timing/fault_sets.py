@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from checker.exploration import AnyExploration, Violation
-from model.faults import Fault
-from properties.verdict import CutSet
+from proofka.checker.exploration import AnyExploration, Violation
+from proofka.model.faults import Fault
+from proofka.properties.verdict import CutSet
 
 Faults = Mapping[Fault, int]
 

@@ -12,22 +12,22 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 
-from checker.budget import PartMeter
-from checker.combinations import Combination, layer
-from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration, OnProgress, Question, Violation
-from checker.questions import VIOLATED, Prepared, each_alone, with_history
-from checker.timing.backward_reachability import Backwards
-from checker.timing.constraints import RunningClocks
-from checker.timing.fault_sets import Faults, faults_of, is_part, named, smallest
-from checker.timing.network import Contradiction
-from checker.timing.refinement import Lemma, Timing, differences_in
-from checker.timing.tables import TooManyFlags
-from checker.timing.timed_kernel import TimedKernel
-from checker.timing.timely import Timely, in_order
-from model.language import Action, State, TransitionSystem
-from properties.property import Property
-from properties.verdict import CutSet
+from proofka.checker.budget import PartMeter
+from proofka.checker.combinations import Combination, layer
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import AnyExploration, OnProgress, Question, Violation
+from proofka.checker.questions import VIOLATED, Prepared, each_alone, with_history
+from proofka.checker.timing.backward_reachability import Backwards
+from proofka.checker.timing.constraints import RunningClocks
+from proofka.checker.timing.fault_sets import Faults, faults_of, is_part, named, smallest
+from proofka.checker.timing.network import Contradiction
+from proofka.checker.timing.refinement import Lemma, Timing, differences_in
+from proofka.checker.timing.tables import TooManyFlags
+from proofka.checker.timing.timed_kernel import TimedKernel
+from proofka.checker.timing.timely import Timely, in_order
+from proofka.model.language import Action, State, TransitionSystem
+from proofka.properties.property import Property
+from proofka.properties.verdict import CutSet
 
 CANDIDATES = 30
 """Largest number of runs to an impossible violation whose contradictions are computed."""

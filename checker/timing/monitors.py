@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from checker.cone import FreeVariables
-from checker.timing.differences import NOW, Difference, excluded_by
-from model.language import Action, Clock, ClockKey, Effect, Need, TransitionSystem, Variable, flag
+from proofka.checker.cone import FreeVariables
+from proofka.checker.timing.differences import NOW, Difference, excluded_by
+from proofka.model.language import Action, Clock, ClockKey, Effect, Need, TransitionSystem, Variable, flag
 
 
 @dataclass(frozen=True)

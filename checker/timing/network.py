@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from checker.timing.constraints import Between, Bound, waited_for
+from proofka.checker.timing.constraints import Between, Bound, waited_for
 
 _NEVER = -(10**30)
 """A time before all times that a constraint can lead to."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checker.solver import Replayer
-from checker.timing.refinement import Timing
-from checker.timing.schedule import Schedule
-from checker.traces import replay
-from model.language import Action, State, TransitionSystem
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.refinement import Timing
+from proofka.checker.timing.schedule import Schedule
+from proofka.checker.traces import replay
+from proofka.model.language import Action, State, TransitionSystem
 
 
 def promptly(

@@ -16,12 +16,12 @@ from functools import cached_property
 
 import z3
 
-from checker.exploration import Question
-from checker.kernel.layout import Layout
-from checker.kernel.monitored import Monitors
-from checker.questions import Prepared
-from checker.solver import Replayer
-from checker.timing.constraints import (
+from proofka.checker.exploration import Question
+from proofka.checker.kernel.layout import Layout
+from proofka.checker.kernel.monitored import Monitors
+from proofka.checker.questions import Prepared
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.constraints import (
     Between,
     Bound,
     RunningClocks,
@@ -31,15 +31,15 @@ from checker.timing.constraints import (
     waited_for,
     within,
 )
-from checker.timing.differences import NOW, Difference, differences_of, generalised
-from checker.timing.monitors import compose, watch
-from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
-from checker.timing.schedule import Schedule, schedule
-from checker.timing.tables import tables
-from checker.timing.timed_kernel import TimedKernel
-from checker.traces import actions_of, replay
-from model.language import Action, ActionKey, Clock, ClockKey, Need, Needs, State, TransitionSystem
-from model.pipeline import Model
+from proofka.checker.timing.differences import NOW, Difference, differences_of, generalised
+from proofka.checker.timing.monitors import compose, watch
+from proofka.checker.timing.network import Contradiction, earliest_times, edges_of, minimal
+from proofka.checker.timing.schedule import Schedule, schedule
+from proofka.checker.timing.tables import tables
+from proofka.checker.timing.timed_kernel import TimedKernel
+from proofka.checker.traces import actions_of, replay
+from proofka.model.language import Action, ActionKey, Clock, ClockKey, Need, Needs, State, TransitionSystem
+from proofka.model.pipeline import Model
 
 Run = tuple[ActionKey, ...]
 """The names and arguments of a run's actions."""

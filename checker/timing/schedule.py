@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import z3
 
-from checker.timing.constraints import Between
-from checker.timing.network import Contradiction, Edge, earliest_times, edges_of, minimal
+from proofka.checker.timing.constraints import Between
+from proofka.checker.timing.network import Contradiction, Edge, earliest_times, edges_of, minimal
 
 ROUND = (1000, 500, 100, 50, 10, 5)
 """Round units in milliseconds, best first."""

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.cone import FreeVariables
-from checker.kernel.monitored import (
+from proofka.checker.cone import FreeVariables
+from proofka.checker.kernel.monitored import (
     BY_FLAGS,
     EARLIER,
     LATER,
@@ -24,10 +24,10 @@ from checker.kernel.monitored import (
     OWN_DEADLINE,
     Monitors,
 )
-from checker.kernel.native import MOST_CLOCKS
-from checker.timing.differences import NOW, Difference, excluded_by
-from checker.timing.monitors import Watched
-from model.language import Action, ClockKey, Needs
+from proofka.checker.kernel.native import MOST_CLOCKS
+from proofka.checker.timing.differences import NOW, Difference, excluded_by
+from proofka.checker.timing.monitors import Watched
+from proofka.model.language import Action, ClockKey, Needs
 
 WORD = 64
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from checker.exploration import MOST_PREDICATES, Question
-from checker.kernel.layout import Layout, extended, lay_out, written_by_clients
-from checker.kernel.native import MOST_CLOCKS, Kernel, compile_kernel, optimise
-from checker.kernel.part import Part, part_of
-from model.faults import Fault
-from model.language import Action, ClockKey, TransitionSystem
+from proofka.checker.exploration import MOST_PREDICATES, Question
+from proofka.checker.kernel.layout import Layout, extended, lay_out, written_by_clients
+from proofka.checker.kernel.native import MOST_CLOCKS, Kernel, compile_kernel, optimise
+from proofka.checker.kernel.part import Part, part_of
+from proofka.model.faults import Fault
+from proofka.model.language import Action, ClockKey, TransitionSystem
 
 OPTIMISE_AFTER = 10_000_000
 """States, explored or expected, from which better machine code is worth its three seconds. Monitors take most of the

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from checker.timing.fault_sets import Faults, named
-from checker.timing.schedule import Schedule
-from model.faults import Fault
-from model.language import Action, State
-from properties.verdict import CutSet
+from proofka.checker.timing.fault_sets import Faults, named
+from proofka.checker.timing.schedule import Schedule
+from proofka.model.faults import Fault
+from proofka.model.language import Action, State
+from proofka.properties.verdict import CutSet
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from checker.budget import Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration
-from checker.timing.loop import InTime
+from proofka.checker.budget import Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import AnyExploration
+from proofka.checker.timing.loop import InTime
 
 
 def explored_whole(in_time: InTime, like: AnyExploration, layers: int, meter: Meter) -> EmbeddedExploration:

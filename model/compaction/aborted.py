@@ -10,16 +10,16 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.implied.cleaning import drops_markers, forgets_aborted
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.holes import is_removed, stands
-from model.log.markers import is_listed, is_marker, is_taken_for_aborted
-from model.log.visibility import last_stable_offset
-from model.state.compaction import MARKER, REMOVED, REPLACED, Marker
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.transactions import Transaction
-from model.state.wording import entry_name
+from proofka.model.deployment.implied.cleaning import drops_markers, forgets_aborted
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.holes import is_removed, stands
+from proofka.model.log.markers import is_listed, is_marker, is_taken_for_aborted
+from proofka.model.log.visibility import last_stable_offset
+from proofka.model.state.compaction import MARKER, REMOVED, REPLACED, Marker
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.transactions import Transaction
+from proofka.model.state.wording import entry_name
 
 
 def is_decided(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 
 import z3
 
-from model.compaction.aborted import is_decided, pass_markers
-from model.deployment.compaction import Keys
-from model.deployment.implied.cleaning import drops_tombstones
-from model.language import Action, Effect, State
-from model.language.terms import And, Not, Or
-from model.log.holes import is_removed, is_tombstone, stands
-from model.log.markers import is_marker, is_taken_for_aborted
-from model.log.unserved import note_unserved
-from model.state.compaction import DROPPED, REMOVED, REPLACED, Compacted
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.taking_part import while_it_takes_part
-from model.state.wording import entry_name, record_name
+from proofka.model.compaction.aborted import is_decided, pass_markers
+from proofka.model.deployment.compaction import Keys
+from proofka.model.deployment.implied.cleaning import drops_tombstones
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.log.holes import is_removed, is_tombstone, stands
+from proofka.model.log.markers import is_marker, is_taken_for_aborted
+from proofka.model.log.unserved import note_unserved
+from proofka.model.state.compaction import DROPPED, REMOVED, REPLACED, Compacted
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.taking_part import while_it_takes_part
+from proofka.model.state.wording import entry_name, record_name
 
 
 def may_be_cleaned(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:

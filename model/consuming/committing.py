@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import z3
 
-from model.consuming.position import advance
-from model.deployment.choices import Commit, Sink
-from model.language import Effect
-from model.language.terms import If
-from model.state.pipeline import Pipeline, Replica
-from model.state.shared_terms import shared
+from proofka.model.consuming.position import advance
+from proofka.model.deployment.choices import Commit, Sink
+from proofka.model.language import Effect
+from proofka.model.language.terms import If
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.shared_terms import shared
 
 HOW_STORED = {
     Sink.TRANSACTIONAL: ", storing the offset with the result",

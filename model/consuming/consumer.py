@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import z3
 
-from model.consuming.committing import committing
-from model.consuming.position import (
+from proofka.model.consuming.committing import committing
+from proofka.model.consuming.position import (
     ByEpoch,
     ByEpochAfterStart,
     ByOffset,
@@ -22,20 +22,20 @@ from model.consuming.position import (
     goes_by_policy,
     position_check,
 )
-from model.deployment.choices import OffsetReset, Processing, Sink
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from model.language import Action, Effect, State, Variable
-from model.language.terms import And, BoolVal, If, Not, Or
-from model.log.cleaned import cleaning_of
-from model.log.log_starts import start_for_readers
-from model.log.visibility import can_all_be_read, can_be_passed_over
-from model.state.outages import note_outage_of_consumer
-from model.state.pending_offsets import forget, remember
-from model.state.pipeline import Pipeline, Replica
-from model.state.shared_terms import shared
-from model.state.sink import apply, forget_effects
-from model.state.wording import entry_name
+from proofka.model.deployment.choices import OffsetReset, Processing, Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.terms import And, BoolVal, If, Not, Or
+from proofka.model.log.cleaned import cleaning_of
+from proofka.model.log.log_starts import start_for_readers
+from proofka.model.log.visibility import can_all_be_read, can_be_passed_over
+from proofka.model.state.outages import note_outage_of_consumer
+from proofka.model.state.pending_offsets import forget, remember
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.shared_terms import shared
+from proofka.model.state.sink import apply, forget_effects
+from proofka.model.state.wording import entry_name
 
 PROCESSED_OFTEN = 2
 """The highest count of processings of a record: properties ask only whether there were more than one."""

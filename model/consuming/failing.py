@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.committing import commit_position, committing
-from model.consuming.consumer import (
+from proofka.model.consuming.committing import commit_position, committing
+from proofka.model.consuming.consumer import (
     finish,
     parts_done,
     pollable,
@@ -22,15 +22,15 @@ from model.consuming.consumer import (
     records_in_words,
     stop,
 )
-from model.consuming.position import advance
-from model.consuming.restarting import hold
-from model.deployment.choices import Commit, OnProcessingError, Processing
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, IntVal, Or
-from model.state.outages import note_outage_of_consumer
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.consuming.position import advance
+from proofka.model.consuming.restarting import hold
+from proofka.model.deployment.choices import Commit, OnProcessingError, Processing
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, IntVal, Or
+from proofka.model.state.outages import note_outage_of_consumer
+from proofka.model.state.pipeline import Pipeline, Replica
 
 _GO_ON = (OnProcessingError.SKIP, OnProcessingError.FORWARD, OnProcessingError.FORWARD_UNCONFIRMED)
 """The reactions after which the application goes on at once."""

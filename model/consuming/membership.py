@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.consuming.committing import commit_position, committing
-from model.consuming.consumer import (
+from proofka.model.consuming.committing import commit_position, committing
+from proofka.model.consuming.consumer import (
     parts_done,
     pollable,
     process,
@@ -18,14 +18,14 @@ from model.consuming.consumer import (
     records_in_words,
     stop,
 )
-from model.consuming.restarting import keep_for_late
-from model.deployment.choices import Commit, Processing
-from model.deployment.implied.giving_up import gives_up_at_any_time
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, Not, Or
-from model.state.outages import note_outage_of_consumer
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.consuming.restarting import keep_for_late
+from proofka.model.deployment.choices import Commit, Processing
+from proofka.model.deployment.implied.giving_up import gives_up_at_any_time
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, Not, Or
+from proofka.model.state.outages import note_outage_of_consumer
+from proofka.model.state.pipeline import Pipeline, Replica
 
 
 def goes_on_without_it(pipeline: Pipeline, effect: Effect) -> None:

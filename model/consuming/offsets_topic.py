@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.choices import Group
-from model.deployment.implied.commits import offsets_may_be_lost
-from model.faults import Fault
-from model.language import Action
-from model.language.terms import And, IntVal, Not
-from model.state.consumer import EXPIRED
-from model.state.pipeline import Pipeline
+from proofka.model.deployment.choices import Group
+from proofka.model.deployment.implied.commits import offsets_may_be_lost
+from proofka.model.faults import Fault
+from proofka.model.language import Action
+from proofka.model.language.terms import And, IntVal, Not
+from proofka.model.state.consumer import EXPIRED
+from proofka.model.state.pipeline import Pipeline
 
 
 def lose_offsets(pipeline: Pipeline, *, kept: bool) -> Action:

@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.committing import commit
-from model.consuming.consumer import pollable, process_next, records_in_words, stop
-from model.consuming.position import advance
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And
-from model.state.outages import note_outage_of_consumer
-from model.state.pending_offsets import Unapplied
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.consuming.committing import commit
+from proofka.model.consuming.consumer import pollable, process_next, records_in_words, stop
+from proofka.model.consuming.position import advance
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And
+from proofka.model.state.outages import note_outage_of_consumer
+from proofka.model.state.pending_offsets import Unapplied
+from proofka.model.state.pipeline import Pipeline, Replica
 
 
 def _unapplied(pipeline: Pipeline) -> Unapplied:

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.committing import committing
-from model.consuming.consumer import process, reaches
-from model.consuming.position import position_check
-from model.deployment.choices import Processing
-from model.language import Action, Effect, State
-from model.language.terms import And, IntVal, Or
-from model.log.visibility import end_of_reading
-from model.producing.produce import append_batch, execute_delayed
-from model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.consuming.committing import committing
+from proofka.model.consuming.consumer import process, reaches
+from proofka.model.consuming.position import position_check
+from proofka.model.deployment.choices import Processing
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, IntVal, Or
+from proofka.model.log.visibility import end_of_reading
+from proofka.model.producing.produce import append_batch, execute_delayed
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
 
 
 def _has_just_read(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.choices import OffsetReset
-from model.language import Effect
-from model.language.terms import And, If, IntVal, Or
-from model.log.log_starts import start_for_readers
-from model.log.visibility import end_of_reading
-from model.state.pipeline import Pipeline, Replica
-from model.state.shared_terms import shared
+from proofka.model.deployment.choices import OffsetReset
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, If, IntVal, Or
+from proofka.model.log.log_starts import start_for_readers
+from proofka.model.log.visibility import end_of_reading
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.shared_terms import shared
 
 
 class ByOffset:

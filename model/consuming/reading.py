@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import z3
 
-from model.consuming.committing import committing
-from model.consuming.consumer import is_fetched, unprocessed
-from model.consuming.position import advance
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.holes import has_done_its_work, is_dropped, is_removed, is_replaced
-from model.log.visibility import end_of_reading
-from model.state.pipeline import Pipeline, Replica
-from model.state.wording import entry_name
+from proofka.model.consuming.committing import committing
+from proofka.model.consuming.consumer import is_fetched, unprocessed
+from proofka.model.consuming.position import advance
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.holes import has_done_its_work, is_dropped, is_removed, is_replaced
+from proofka.model.log.visibility import end_of_reading
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.wording import entry_name
 
 
 def is_no_loss(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:

@@ -11,17 +11,17 @@ from itertools import combinations
 
 import z3
 
-from model.consuming.committing import commit
-from model.consuming.consumer import process
-from model.deployment.choices import Commit, Group, OffsetReset
-from model.deployment.implied.commits import offsets_may_be_gone
-from model.faults import REPLACES_MEMBER
-from model.language import Action, Effect, State, Variable
-from model.language.terms import And, If, IntVal, Not, Or
-from model.log.visibility import end_of_reading
-from model.state.consumer import EXPIRED
-from model.state.pipeline import Pipeline, Replica
-from model.state.sink import apply
+from proofka.model.consuming.committing import commit
+from proofka.model.consuming.consumer import process
+from proofka.model.deployment.choices import Commit, Group, OffsetReset
+from proofka.model.deployment.implied.commits import offsets_may_be_gone
+from proofka.model.faults import REPLACES_MEMBER
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.terms import And, If, IntVal, Not, Or
+from proofka.model.log.visibility import end_of_reading
+from proofka.model.state.consumer import EXPIRED
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.sink import apply
 
 FINDS_IT = "a consumer of the group finds out that there is a new partition"
 """The words for the first start of a consumer in a partition that its group did not know (semantics 12, C15)."""

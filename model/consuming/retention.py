@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.consuming.consumer import reaches
-from model.deployment.choices import OffsetReset
-from model.deployment.implied.commits import offsets_expire
-from model.language import Action, Effect, State, Variable
-from model.language.terms import And, IntVal, Not
-from model.log.log_starts import forgets_in_words, own_start, start_for_readers
-from model.state.consumer import EXPIRED
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.consuming.consumer import reaches
+from proofka.model.deployment.choices import OffsetReset
+from proofka.model.deployment.implied.commits import offsets_expire
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.terms import And, IntVal, Not
+from proofka.model.log.log_starts import forgets_in_words, own_start, start_for_readers
+from proofka.model.state.consumer import EXPIRED
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 def expire(pipeline: Pipeline, log_start: Variable, leader: Replica, offset: int, batch: Batch) -> Action:

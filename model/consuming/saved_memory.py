@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.language import Action, Effect
-from model.language.terms import And, Or
-from model.state.pipeline import Pipeline
-from model.state.sink import Applied
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, Or
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.state.sink import Applied
 
 
 def save(pipeline: Pipeline, applied: Applied) -> Action:

@@ -11,14 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from model.deployment.assumptions import ASSUMPTIONS, Assumption, with_assumption
-    from model.deployment.deployment import Deployment
-    from model.deployment.document import from_document, to_document
-    from model.deployment.errors import DeploymentError, DocumentError, NotModelledError, RefusedError
-    from model.deployment.options import OPTION_KEYS
-    from model.deployment.properties_reader import read_properties
-    from model.deployment.required_properties import KNOWN_PROPERTIES
-    from model.deployment.yaml_reader import read_deployment
+    from proofka.model.deployment.assumptions import ASSUMPTIONS, Assumption, with_assumption
+    from proofka.model.deployment.deployment import Deployment
+    from proofka.model.deployment.document import from_document, to_document
+    from proofka.model.deployment.errors import DeploymentError, DocumentError, NotModelledError, RefusedError
+    from proofka.model.deployment.options import OPTION_KEYS
+    from proofka.model.deployment.properties_reader import read_properties
+    from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+    from proofka.model.deployment.yaml_reader import read_deployment
 
 __all__ = [
     "ASSUMPTIONS",

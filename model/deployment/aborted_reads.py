@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment import librdkafka
-from model.deployment.effective import Read
-from model.deployment.section import Section
-from model.deployment.setting import Setting
+from proofka.model.deployment import librdkafka
+from proofka.model.deployment.effective import Read
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Setting
 
 HANDS_OVER = ((1, 2, 0), (1, 5, 3))
 """The first release of librdkafka that reads committed records only, and the first that filters compressed batches."""

@@ -8,28 +8,28 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from model.deployment.assumptions import check_assumption
-from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS, read_number
-from model.deployment.budget import read_budget
-from model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
-from model.deployment.consumer_rules import NULL_GROUP
-from model.deployment.defaults import find_definition
-from model.deployment.disagreement import disagrees_with
-from model.deployment.durations import read_range
-from model.deployment.given import Given, GivenClient, GivenDeployment, complaint
-from model.deployment.hiding import shown_placeholder, shown_value
-from model.deployment.known_keys import reason_to_ignore
-from model.deployment.libraries import library
-from model.deployment.must_know import must_know
-from model.deployment.problems import Problems
-from model.deployment.reasons import find_reason
-from model.deployment.refusals import check_refusals
-from model.deployment.release import JAVA, Release
-from model.deployment.required_properties import check_property
-from model.deployment.section import Section
-from model.deployment.setting import Ignored
-from model.deployment.transaction_rules import FEATURE
-from model.deployment.values import check_value, has_placeholder
+from proofka.model.deployment.assumptions import check_assumption
+from proofka.model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS, read_number
+from proofka.model.deployment.budget import read_budget
+from proofka.model.deployment.clients import Client, by_its_own_names, read_broker_release, read_client
+from proofka.model.deployment.consumer_rules import NULL_GROUP
+from proofka.model.deployment.defaults import find_definition
+from proofka.model.deployment.disagreement import disagrees_with
+from proofka.model.deployment.durations import read_range
+from proofka.model.deployment.given import Given, GivenClient, GivenDeployment, complaint
+from proofka.model.deployment.hiding import shown_placeholder, shown_value
+from proofka.model.deployment.known_keys import reason_to_ignore
+from proofka.model.deployment.libraries import library
+from proofka.model.deployment.must_know import must_know
+from proofka.model.deployment.problems import Problems
+from proofka.model.deployment.reasons import find_reason
+from proofka.model.deployment.refusals import check_refusals
+from proofka.model.deployment.release import JAVA, Release
+from proofka.model.deployment.required_properties import check_property
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Ignored
+from proofka.model.deployment.transaction_rules import FEATURE
+from proofka.model.deployment.values import check_value, has_placeholder
 
 _READ_IN_EVERY_RELEASE = {
     ("broker", "zookeeper.connect"),

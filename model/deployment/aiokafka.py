@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.deployment.choices import Acks, Commit, OffsetReset
-from model.deployment.consumer_rules import NULL_GROUP, ConsumerValues, committed_by_client, group_of
-from model.deployment.duration_settings import NEVER, Source
-from model.deployment.library import Library
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.section import Section
-from model.deployment.sender import OF_JAVA
-from model.deployment.setting import Origin, Setting
-from model.deployment.values import boolean
-from model.faults import Fault
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.consumer_rules import NULL_GROUP, ConsumerValues, committed_by_client, group_of
+from proofka.model.deployment.duration_settings import NEVER, Source
+from proofka.model.deployment.library import Library
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.sender import OF_JAVA
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.values import boolean
+from proofka.model.faults import Fault
 
 ACKS, IDEMPOTENCE, TRANSACTIONAL = "acks", "enable_idempotence", "transactional_id"
 ANSWERED, LINGER, BACKOFF = "request_timeout_ms", "linger_ms", "retry_backoff_ms"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.choices import (
+from proofka.model.deployment.choices import (
     Commit,
     Group,
     OnProcessingError,
@@ -17,7 +17,7 @@ from model.deployment.choices import (
     Sends,
     Sink,
 )
-from model.deployment.compaction import Keys
+from proofka.model.deployment.compaction import Keys
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from model.deployment.application import Application
-from model.deployment.bounds import default_epochs, default_sends, log_with_transactions
-from model.deployment.choices import (
+from proofka.model.deployment.application import Application
+from proofka.model.deployment.bounds import default_epochs, default_sends, log_with_transactions
+from proofka.model.deployment.choices import (
     Commit,
     Group,
     OffsetReset,
@@ -23,14 +23,14 @@ from model.deployment.choices import (
     Sends,
     Sink,
 )
-from model.deployment.compaction import Keys
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, Settings, complaint, not_modelled
-from model.deployment.group_rules import LATE_TRANSACTIONS
-from model.deployment.implied.other_partitions import fails_elsewhere
-from model.deployment.setting import Origin, Setting
-from model.faults import Fault
+from proofka.model.deployment.compaction import Keys
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, Settings, complaint, not_modelled
+from proofka.model.deployment.group_rules import LATE_TRANSACTIONS
+from proofka.model.deployment.implied.other_partitions import fails_elsewhere
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.faults import Fault
 
 
 class Assumption(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import OnRestart, OnSendError
-from model.deployment.explored import Bounds
-from model.deployment.given import Given, Settings, complaint
-from model.deployment.setting import Origin, Setting
+from proofka.model.deployment.choices import OnRestart, OnSendError
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.given import Given, Settings, complaint
+from proofka.model.deployment.setting import Origin, Setting
 
 RANGES: dict[str, range] = {
     "records": range(1, 4),

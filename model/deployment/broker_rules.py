@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from model.deployment.choices import Acks
-from model.deployment.compaction import Compaction
-from model.deployment.era import Era
-from model.deployment.given import Given, Settings, complaint, not_modelled
-from model.deployment.section import Section
-from model.deployment.setting import Origin, Setting
-from model.deployment.synonyms import BROKER_NAMES
-from model.deployment.values import boolean
-from model.faults import Fault
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.compaction import Compaction
+from proofka.model.deployment.era import Era
+from proofka.model.deployment.given import Given, Settings, complaint, not_modelled
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.synonyms import BROKER_NAMES
+from proofka.model.deployment.values import boolean
+from proofka.model.faults import Fault
 
 TOPIC_KEYS = (
     "replication.factor",

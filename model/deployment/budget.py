@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from model.deployment.bounds import read_number
-from model.deployment.era import Era
-from model.deployment.explored import MOST_OF_A_KIND, FaultBudget, most_of
-from model.deployment.given import Given, Settings
-from model.deployment.setting import Origin, Setting
-from model.faults import OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
+from proofka.model.deployment.bounds import read_number
+from proofka.model.deployment.era import Era
+from proofka.model.deployment.explored import MOST_OF_A_KIND, FaultBudget, most_of
+from proofka.model.deployment.given import Given, Settings
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.faults import OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
 
 ANY = "any"
 """The text of a number without a limit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
-from model.deployment import (
+from proofka.model.deployment import (
     broker_rules,
     consumer_rules,
     deletion_rules,
@@ -14,41 +14,41 @@ from model.deployment import (
     producer_rules,
     transaction_rules,
 )
-from model.deployment.aborted_reads import hands_over_aborted
-from model.deployment.accepting import accept, components_of
-from model.deployment.application import Application
-from model.deployment.assumptions import Assumed, read_application
-from model.deployment.bounds import read_bounds
-from model.deployment.broker_rules import BrokerSettings, BrokerValues, apply_broker_rules
-from model.deployment.budget import kinds_by_default, read_budget
-from model.deployment.choices import Commit, OffsetReset, Sink
-from model.deployment.clients import Client
-from model.deployment.cluster import Cluster
-from model.deployment.connecting import messages_to_connect
-from model.deployment.consumer import Consumer
-from model.deployment.consumer_rules import ConsumerValues
-from model.deployment.deployment import Deployment
-from model.deployment.durations import DurationValues, read_durations
-from model.deployment.effective import Effective, Read
-from model.deployment.era import Behaviour, Era, era_of
-from model.deployment.explored import Bounds
-from model.deployment.follower_reads import check_follower_reads, sent_to_followers
-from model.deployment.given import GivenDeployment
-from model.deployment.group_rules import applies_offsets_late, rebalancing_of
-from model.deployment.hiding import printable, shown_value
-from model.deployment.libraries import library
-from model.deployment.listed import ignored_of, notes_of, settings_of
-from model.deployment.problems import Problems
-from model.deployment.producer import Producer
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.profiles import intentions_of
-from model.deployment.rebalancing import Rebalancing
-from model.deployment.release import JAVA
-from model.deployment.required_properties import read_required, requiring
-from model.deployment.sender import ClientRecovery
-from model.deployment.setting import Setting
-from model.deployment.transactional import Transactional
-from model.faults import Fault
+from proofka.model.deployment.aborted_reads import hands_over_aborted
+from proofka.model.deployment.accepting import accept, components_of
+from proofka.model.deployment.application import Application
+from proofka.model.deployment.assumptions import Assumed, read_application
+from proofka.model.deployment.bounds import read_bounds
+from proofka.model.deployment.broker_rules import BrokerSettings, BrokerValues, apply_broker_rules
+from proofka.model.deployment.budget import kinds_by_default, read_budget
+from proofka.model.deployment.choices import Commit, OffsetReset, Sink
+from proofka.model.deployment.clients import Client
+from proofka.model.deployment.cluster import Cluster
+from proofka.model.deployment.connecting import messages_to_connect
+from proofka.model.deployment.consumer import Consumer
+from proofka.model.deployment.consumer_rules import ConsumerValues
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.durations import DurationValues, read_durations
+from proofka.model.deployment.effective import Effective, Read
+from proofka.model.deployment.era import Behaviour, Era, era_of
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.follower_reads import check_follower_reads, sent_to_followers
+from proofka.model.deployment.given import GivenDeployment
+from proofka.model.deployment.group_rules import applies_offsets_late, rebalancing_of
+from proofka.model.deployment.hiding import printable, shown_value
+from proofka.model.deployment.libraries import library
+from proofka.model.deployment.listed import ignored_of, notes_of, settings_of
+from proofka.model.deployment.problems import Problems
+from proofka.model.deployment.producer import Producer
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.profiles import intentions_of
+from proofka.model.deployment.rebalancing import Rebalancing
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.required_properties import read_required, requiring
+from proofka.model.deployment.sender import ClientRecovery
+from proofka.model.deployment.setting import Setting
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.faults import Fault
 
 _Record = TypeVar("_Record", BrokerSettings, Behaviour)
 

@@ -17,15 +17,15 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 
-from model.deployment.accepting import components_of
-from model.deployment.assumptions import PRODUCER_KEYS
-from model.deployment.builder import build
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenClient, GivenDeployment, library_of
-from model.deployment.question import question
-from model.deployment.release import NEWEST, Release
-from model.deployment.setting import Origin
+from proofka.model.deployment.accepting import components_of
+from proofka.model.deployment.assumptions import PRODUCER_KEYS
+from proofka.model.deployment.builder import build
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, GivenClient, GivenDeployment, library_of
+from proofka.model.deployment.question import question
+from proofka.model.deployment.release import NEWEST, Release
+from proofka.model.deployment.setting import Origin
 
 TABLE = Path(__file__).parent / "tables" / "strengthenings.csv"
 ORIGIN = Origin("option", "a change that is tried")
@@ -310,7 +310,7 @@ def _with(given: GivenDeployment, change: Change) -> GivenDeployment:
 
 def _client_with(client: GivenClient, one: Given) -> GivenClient:
     """Return the client with one setting, which replaces the same setting under any other name."""
-    from model.deployment.clients import aliases
+    from proofka.model.deployment.clients import aliases
 
     library = library_of(client.client)
     settings = {key: given for key, given in client.settings.items() if aliases().get((library, key), key) != one.key}

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from model.deployment.defaults import TABLES
-from model.deployment.given import Given, GivenClient, complaint, library_of, not_modelled
-from model.deployment.hiding import printable, shown_key
-from model.deployment.libraries import LIBRARIES
-from model.deployment.release import JAVA, Release, ReleaseError, parse_release
+from proofka.model.deployment.defaults import TABLES
+from proofka.model.deployment.given import Given, GivenClient, complaint, library_of, not_modelled
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.release import JAVA, Release, ReleaseError, parse_release
 
 _VERSION = re.compile(r"v?(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?", re.ASCII)
 

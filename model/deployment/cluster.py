@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.broker_rules import BrokerSettings
-from model.deployment.era import Behaviour
+from proofka.model.deployment.broker_rules import BrokerSettings
+from proofka.model.deployment.era import Behaviour
 
 
 @dataclass(frozen=True)

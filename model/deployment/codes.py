@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from model.deployment.defaults import TABLES
+from proofka.model.deployment.defaults import TABLES
 
 
 @dataclass(frozen=True)

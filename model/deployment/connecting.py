@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.deployment.given import Settings
+from proofka.model.deployment.given import Settings
 
 PROTOCOL = "security.protocol"
 _NAMES = (PROTOCOL, "security_protocol")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.choices import OffsetReset
-from model.deployment.rebalancing import Rebalancing
+from proofka.model.deployment.choices import OffsetReset
+from proofka.model.deployment.rebalancing import Rebalancing
 
 
 @dataclass(frozen=True)

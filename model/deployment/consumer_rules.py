@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from model.deployment.choices import Commit, OffsetReset
-from model.deployment.given import Given, Settings, not_modelled
-from model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
-from model.deployment.rebalancing import IN_ORDER, Rebalancing
-from model.deployment.section import Section
-from model.deployment.setting import Origin, Setting
-from model.deployment.values import boolean
+from proofka.model.deployment.choices import Commit, OffsetReset
+from proofka.model.deployment.given import Given, Settings, not_modelled
+from proofka.model.deployment.group_rules import ASSIGNORS, GENERALLY_AVAILABLE, PROTOCOL, uses_brokers_protocol
+from proofka.model.deployment.rebalancing import IN_ORDER, Rebalancing
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.values import boolean
 
 AUTO_COMMIT = "enable.auto.commit"
 HEARTBEAT = "heartbeat.interval.ms"

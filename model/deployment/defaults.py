@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.deployment.release import NEWEST, Release
+from proofka.model.deployment.release import NEWEST, Release
 
 TABLES = Path(__file__).with_name("tables")
 

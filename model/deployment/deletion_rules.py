@@ -3,16 +3,16 @@ them."""
 
 from __future__ import annotations
 
-from model.deployment.choices import OffsetReset, ProducerId
-from model.deployment.consumer_rules import ConsumerValues
-from model.deployment.deployment import Deployment
-from model.deployment.given import Settings, not_modelled
-from model.deployment.implied.cleaning import drops_tombstones
-from model.deployment.implied.expiry import records_expire_unread
-from model.deployment.implied.forgetting import brokers_forget_deleted
-from model.deployment.producer_rules import IDEMPOTENCE
-from model.deployment.release import IDEMPOTENT, Release
-from model.deployment.section import Section
+from proofka.model.deployment.choices import OffsetReset, ProducerId
+from proofka.model.deployment.consumer_rules import ConsumerValues
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.given import Settings, not_modelled
+from proofka.model.deployment.implied.cleaning import drops_tombstones
+from proofka.model.deployment.implied.expiry import records_expire_unread
+from proofka.model.deployment.implied.forgetting import brokers_forget_deleted
+from proofka.model.deployment.producer_rules import IDEMPOTENCE
+from proofka.model.deployment.release import IDEMPOTENT, Release
+from proofka.model.deployment.section import Section
 
 
 def check_out_of_range(deployment: Deployment, reading: ConsumerValues, consumer: Section) -> None:

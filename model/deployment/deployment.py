@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from model.deployment.application import Application
-from model.deployment.cluster import Cluster
-from model.deployment.consumer import Consumer
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.given import GivenDeployment
-from model.deployment.producer import Producer
-from model.deployment.setting import Ignored, Setting
-from model.deployment.times import Durations
+from proofka.model.deployment.application import Application
+from proofka.model.deployment.cluster import Cluster
+from proofka.model.deployment.consumer import Consumer
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.given import GivenDeployment
+from proofka.model.deployment.producer import Producer
+from proofka.model.deployment.setting import Ignored, Setting
+from proofka.model.deployment.times import Durations
 
 
 @dataclass(frozen=True)

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from model.deployment.application import Application
-from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
-from model.deployment.broker_rules import MOST_REPLICAS
-from model.deployment.cluster import Cluster
-from model.deployment.consumer import Consumer
-from model.deployment.deployment import Deployment
-from model.deployment.document_members import LARGEST, Members, Names, Ranges, written
-from model.deployment.durations import NAMES
-from model.deployment.errors import DocumentError
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.producer import Producer
-from model.deployment.profiles import NAMED, PROFILES
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.deployment.setting import Ignored, Origin, Setting
-from model.deployment.times import Durations
-from model.durations import Quantity
-from model.faults import Fault
+from proofka.model.deployment.application import Application
+from proofka.model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
+from proofka.model.deployment.broker_rules import MOST_REPLICAS
+from proofka.model.deployment.cluster import Cluster
+from proofka.model.deployment.consumer import Consumer
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.document_members import LARGEST, Members, Names, Ranges, written
+from proofka.model.deployment.durations import NAMES
+from proofka.model.deployment.errors import DocumentError
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.producer import Producer
+from proofka.model.deployment.profiles import NAMED, PROFILES
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.deployment.setting import Ignored, Origin, Setting
+from proofka.model.deployment.times import Durations
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
 
 _ORIGIN_KINDS = ("file", "option", "default", "rule", "assumption")
 _SCOPES = ("topic", "broker", "producer", "consumer", "application", "assume", "bounds")

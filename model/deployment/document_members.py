@@ -8,8 +8,8 @@ from enum import StrEnum
 from types import NoneType
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
-from model.deployment.errors import DocumentError
-from model.deployment.hiding import printable
+from proofka.model.deployment.errors import DocumentError
+from proofka.model.deployment.hiding import printable
 
 LARGEST = 2**63 - 1
 """The largest number in a document."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.durations import LONGEST
+from proofka.model.durations import LONGEST
 
 NEVER = LONGEST + 1
 SYSTEM_GIVES_UP = 127_000

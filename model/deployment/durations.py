@@ -8,14 +8,14 @@ from dataclasses import dataclass, fields
 from itertools import product
 from typing import NamedTuple
 
-from model.deployment.duration_settings import Source, sources
-from model.deployment.given import Given, Settings, complaint
-from model.deployment.release import JAVA
-from model.deployment.section import Section
-from model.deployment.setting import Origin, Setting
-from model.deployment.times import Durations
-from model.deployment.values import milliseconds
-from model.durations import LONGEST, UNITS, Quantity
+from proofka.model.deployment.duration_settings import Source, sources
+from proofka.model.deployment.given import Given, Settings, complaint
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.times import Durations
+from proofka.model.deployment.values import milliseconds
+from proofka.model.durations import LONGEST, UNITS, Quantity
 
 
 class Environment(NamedTuple):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.accepting import Accepted, Components
-from model.deployment.assumptions import Assumed
-from model.deployment.broker_rules import BrokerValues
-from model.deployment.consumer_rules import ConsumerValues
-from model.deployment.durations import DurationValues
-from model.deployment.era import Era
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.given import Given, GivenDeployment
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.rebalancing import Rebalancing
-from model.deployment.setting import Setting
-from model.deployment.transactional import Transactional
+from proofka.model.deployment.accepting import Accepted, Components
+from proofka.model.deployment.assumptions import Assumed
+from proofka.model.deployment.broker_rules import BrokerValues
+from proofka.model.deployment.consumer_rules import ConsumerValues
+from proofka.model.deployment.durations import DurationValues
+from proofka.model.deployment.era import Era
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.given import Given, GivenDeployment
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.rebalancing import Rebalancing
+from proofka.model.deployment.setting import Setting
+from proofka.model.deployment.transactional import Transactional
 
 
 @dataclass(frozen=True)

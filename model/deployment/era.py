@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from model.deployment.release import Release
-from model.deployment.section import Section
-from model.deployment.setting import Setting
-from model.deployment.truncation import Truncation
+from proofka.model.deployment.release import Release
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Setting
+from proofka.model.deployment.truncation import Truncation
 
 ZOOKEEPER = "zookeeper.connect"
 FIRST_KRAFT = (3, 3)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.deployment.codes import codes
-from model.input.input_error import InputError
-from model.input.one_line import one_line
+from proofka.model.deployment.codes import codes
+from proofka.model.input.input_error import InputError
+from proofka.model.input.one_line import one_line
 
 
 class DeploymentError(InputError):

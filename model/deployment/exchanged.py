@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.defaults import is_known
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Settings
-from model.deployment.hiding import shown_key
-from model.deployment.reasons import names_key
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Settings
+from proofka.model.deployment.hiding import shown_key
+from proofka.model.deployment.reasons import names_key
 
 _OTHER = {"producer": "consumer", "consumer": "producer"}
 

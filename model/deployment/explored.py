@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from model.faults import OF_SOME_RELEASES, ONCE, Fault
+from proofka.model.faults import OF_SOME_RELEASES, ONCE, Fault
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.application import Application
-from model.deployment.choices import OnProcessingError, Processing
-from model.deployment.era import Era
-from model.deployment.given import GivenDeployment, not_modelled
-from model.deployment.section import Section
-from model.faults import Fault
+from proofka.model.deployment.application import Application
+from proofka.model.deployment.choices import OnProcessingError, Processing
+from proofka.model.deployment.era import Era
+from proofka.model.deployment.given import GivenDeployment, not_modelled
+from proofka.model.deployment.section import Section
+from proofka.model.faults import Fault
 
 AUTHORIZER = "authorizer.class.name"
 """The setting of the brokers' authorizer. Without an authorizer, brokers allow everything to everybody."""

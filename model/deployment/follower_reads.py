@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.broker_rules import UNSET
-from model.deployment.deployment import Deployment
-from model.deployment.given import Given, not_modelled
-from model.deployment.implied.cleaning import drops_markers
-from model.deployment.implied.expiry import records_expire_unread
-from model.deployment.implied.outages import may_return_unfenced, outages_of_consumer
-from model.deployment.release import JAVA
-from model.deployment.section import Section
-from model.faults import FALLS_SILENT, Fault
+from proofka.model.deployment.broker_rules import UNSET
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.given import Given, not_modelled
+from proofka.model.deployment.implied.cleaning import drops_markers
+from proofka.model.deployment.implied.expiry import records_expire_unread
+from proofka.model.deployment.implied.outages import may_return_unfenced, outages_of_consumer
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.section import Section
+from proofka.model.faults import FALLS_SILENT, Fault
 
 SELECTOR = "replica.selector.class"
 RACK_AWARE = "RackAware"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from model.deployment.errors import DeploymentError, NotModelledError
-from model.deployment.release import JAVA
-from model.deployment.setting import Origin
+from proofka.model.deployment.errors import DeploymentError, NotModelledError
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.setting import Origin
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.choices import Commit, Sink
-from model.deployment.given import Given, complaint, not_modelled
-from model.deployment.rebalancing import Rebalancing
-from model.deployment.release import JAVA
-from model.deployment.section import Section
-from model.deployment.values import boolean
-from model.faults import REPLACES_MEMBER, Fault
+from proofka.model.deployment.choices import Commit, Sink
+from proofka.model.deployment.given import Given, complaint, not_modelled
+from proofka.model.deployment.rebalancing import Rebalancing
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.values import boolean
+from proofka.model.faults import REPLACES_MEMBER, Fault
 
 LEAST = "group.min.session.timeout.ms"
 MOST = "group.max.session.timeout.ms"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from model.input.one_line import one_line
+from proofka.model.input.one_line import one_line
 
 HIDDEN = "(hidden)"
 

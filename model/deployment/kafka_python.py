@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.deployment.choices import Acks, Commit, OffsetReset
-from model.deployment.consumer_rules import NULL_GROUP, ConsumerValues, committed_by_client, group_of
-from model.deployment.duration_settings import Source
-from model.deployment.errors import DeploymentError
-from model.deployment.library import Library
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.section import Section
-from model.deployment.sender import OF_JAVA
-from model.deployment.setting import Setting
-from model.deployment.values import boolean
-from model.faults import Fault
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.consumer_rules import NULL_GROUP, ConsumerValues, committed_by_client, group_of
+from proofka.model.deployment.duration_settings import Source
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.library import Library
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.sender import OF_JAVA
+from proofka.model.deployment.setting import Setting
+from proofka.model.deployment.values import boolean
+from proofka.model.faults import Fault
 
 ACKS, RETRIES, IN_FLIGHT = "acks", "retries", "max_in_flight_requests_per_connection"
 IDEMPOTENCE, TRANSACTIONAL = "enable_idempotence", "transactional_id"

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache, lru_cache
 
-from model.deployment.clients import aliases
-from model.deployment.defaults import TABLES, defined_when, find_definition, is_known, known_keys
-from model.deployment.errors import DeploymentError, RefusedError, UnknownKeyError
-from model.deployment.given import Given, complaint
-from model.deployment.hiding import printable, shown_key
-from model.deployment.reasons import names_key
-from model.deployment.release import JAVA
-from model.deployment.section import Section
-from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
+from proofka.model.deployment.clients import aliases
+from proofka.model.deployment.defaults import TABLES, defined_when, find_definition, is_known, known_keys
+from proofka.model.deployment.errors import DeploymentError, RefusedError, UnknownKeyError
+from proofka.model.deployment.given import Given, complaint
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.reasons import names_key
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
 MISPLACED = "a {owner} setting: the {scope} does not read it"
 """The reason for ignoring a setting of the other client."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from model.deployment.defaults import TABLES
+from proofka.model.deployment.defaults import TABLES
 
 
 class Asked(StrEnum):

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from model.deployment.builder import build
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenDeployment, Settings
-from model.deployment.problems import by_place
+from proofka.model.deployment.builder import build
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, GivenDeployment, Settings
+from proofka.model.deployment.problems import by_place
 
 MOST_PROBLEMS = 100
 """The largest number of errors that are reported for one deployment."""

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 
-from model.deployment import consumer_rules, producer_rules
-from model.deployment.defaults import TABLES
-from model.deployment.library import Library
-from model.deployment.release import JAVA, NEWEST, OLDEST, Release
-from model.deployment.values import CONFIG_EXCEPTION
+from proofka.model.deployment import consumer_rules, producer_rules
+from proofka.model.deployment.defaults import TABLES
+from proofka.model.deployment.library import Library
+from proofka.model.deployment.release import JAVA, NEWEST, OLDEST, Release
+from proofka.model.deployment.values import CONFIG_EXCEPTION
 
 
 def _named(table: str) -> Library:
     """Return the library of a table: the module of the same name has its rules."""
-    module = import_module(f"model.deployment.{table.replace('-', '_')}")
+    module = import_module(f"proofka.model.deployment.{table.replace('-', '_')}")
     found: Library = module.LIBRARY
     return found
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from model.deployment.consumer_rules import ConsumerValues
-from model.deployment.duration_settings import Source
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.section import Section
+from proofka.model.deployment.consumer_rules import ConsumerValues
+from proofka.model.deployment.duration_settings import Source
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.section import Section
 
 
 class ConsumerRules(Protocol):

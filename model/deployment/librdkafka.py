@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.deployment.choices import Acks, Commit, OffsetReset
-from model.deployment.consumer_rules import ISOLATION, ConsumerValues, committed_by_client
-from model.deployment.duration_settings import SYSTEM_GIVES_UP, Source
-from model.deployment.library import Library
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.rebalancing import IN_BACKGROUND
-from model.deployment.section import Section
-from model.deployment.sender import ClientRecovery, Sender
-from model.deployment.setting import Origin, Setting
-from model.deployment.values import boolean
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.consumer_rules import ISOLATION, ConsumerValues, committed_by_client
+from proofka.model.deployment.duration_settings import SYSTEM_GIVES_UP, Source
+from proofka.model.deployment.library import Library
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.rebalancing import IN_BACKGROUND
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.sender import ClientRecovery, Sender
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.values import boolean
 
 PRODUCER_KEYS = (
     "acks",

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from model.deployment import group_rules, transaction_rules
-from model.deployment.aborted_reads import compression_counts, compression_of
-from model.deployment.accepting import Accepted, ignored_for, why_it_does_not_matter
-from model.deployment.broker_rules import BrokerValues, notes_on_acks
-from model.deployment.clients import Client
-from model.deployment.connecting import PROTOCOL
-from model.deployment.effective import Effective
-from model.deployment.era import notes_of as notes_of_era
-from model.deployment.era import settings_of as settings_of_era
-from model.deployment.faults_in_vain import faults_in_vain
-from model.deployment.follower_reads import SELECTOR
-from model.deployment.given import GivenClient, GivenDeployment, complaint, library_of
-from model.deployment.known_keys import MISPLACED, NOT_OF_THIS_RELEASE, is_misspelt
-from model.deployment.must_know import must_know
-from model.deployment.release import JAVA
-from model.deployment.section import Section
-from model.deployment.setting import Ignored, Origin, Setting
-from model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
-from model.deployment.times import Durations
-from model.deployment.vendor_releases import vendor_note
-from model.faults import Fault
+from proofka.model.deployment import group_rules, transaction_rules
+from proofka.model.deployment.aborted_reads import compression_counts, compression_of
+from proofka.model.deployment.accepting import Accepted, ignored_for, why_it_does_not_matter
+from proofka.model.deployment.broker_rules import BrokerValues, notes_on_acks
+from proofka.model.deployment.clients import Client
+from proofka.model.deployment.connecting import PROTOCOL
+from proofka.model.deployment.effective import Effective
+from proofka.model.deployment.era import notes_of as notes_of_era
+from proofka.model.deployment.era import settings_of as settings_of_era
+from proofka.model.deployment.faults_in_vain import faults_in_vain
+from proofka.model.deployment.follower_reads import SELECTOR
+from proofka.model.deployment.given import GivenClient, GivenDeployment, complaint, library_of
+from proofka.model.deployment.known_keys import MISPLACED, NOT_OF_THIS_RELEASE, is_misspelt
+from proofka.model.deployment.must_know import must_know
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Ignored, Origin, Setting
+from proofka.model.deployment.synonyms import BROKER_NAMES, COUNTS_BESIDES
+from proofka.model.deployment.times import Durations
+from proofka.model.deployment.vendor_releases import vendor_note
+from proofka.model.faults import Fault
 
 ONE_COPY_OF_OFFSETS = "a lost disk can lose committed offsets, which are assumed to be durable"
 """The text of a note about committed offsets that one broker alone has."""

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
-from model.deployment import yaml_tree
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError, UnknownKeyError
-from model.deployment.hiding import shown_key
-from model.deployment.record_reader import path_of
-from model.deployment.yaml_reader import deployment_by, read_tree
+from proofka.model.deployment import yaml_tree
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError, UnknownKeyError
+from proofka.model.deployment.hiding import shown_key
+from proofka.model.deployment.record_reader import path_of
+from proofka.model.deployment.yaml_reader import deployment_by, read_tree
 
 SECTIONS = ("base", "values", "exclude")
 MOST_COMBINATIONS = 10_000_000

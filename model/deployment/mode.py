@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from model.deployment.era import FIRST_KRAFT, ZOOKEEPER
-from model.deployment.given import Given, Settings
-from model.deployment.release import Release, ReleaseError, parse_release
-from model.deployment.setting import Origin
-from model.deployment.vendor_releases import vendor_release
+from proofka.model.deployment.era import FIRST_KRAFT, ZOOKEEPER
+from proofka.model.deployment.given import Given, Settings
+from proofka.model.deployment.release import Release, ReleaseError, parse_release
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.vendor_releases import vendor_release
 
 UNCLEAN = "unclean.leader.election.enable"
 OF_KRAFT = ("process.roles", "controller.quorum.", "controller.listener.names", "node.id")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from model.deployment import broker_rules, consumer_rules, group_rules, producer_rules, transaction_rules
-from model.deployment.durations import keys_of
-from model.deployment.follower_reads import SELECTOR
-from model.deployment.libraries import LIBRARIES
-from model.deployment.release import JAVA
+from proofka.model.deployment import broker_rules, consumer_rules, group_rules, producer_rules, transaction_rules
+from proofka.model.deployment.durations import keys_of
+from proofka.model.deployment.follower_reads import SELECTOR
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.release import JAVA
 
 OF_BROKERS = (*broker_rules.BROKER_KEYS, SELECTOR, *group_rules.KEYS, *transaction_rules.KEYS)
 """The broker settings that rules read."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from model.deployment.deployment import Deployment
-from model.deployment.document import from_document
-from model.deployment.errors import DeploymentError, DocumentError
-from model.deployment.source import read_bytes
-from model.input.strict_json import read_json
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.document import from_document
+from proofka.model.deployment.errors import DeploymentError, DocumentError
+from proofka.model.deployment.source import read_bytes
+from proofka.model.input.strict_json import read_json
 
 SUFFIX = ".json"
 _TOLD_BY = ("kafka", "sender", "durations", "faults", "bounds", "settings", "ignored")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.deployment.release import IDEMPOTENT, Release
-from model.deployment.sequencing import Unknown, unknown_of
+from proofka.model.deployment.release import IDEMPOTENT, Release
+from proofka.model.deployment.sequencing import Unknown, unknown_of
 
 FENCES = (0, 11, 0, 2)
 """The first release that aborts a transaction with a new epoch when it takes too long (KAFKA-6119; 0.11.0.2)."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from model.deployment.assumptions import ASSUMPTIONS
-from model.deployment.bounds import RANGES
-from model.deployment.budget import FAULT_KEYS
-from model.deployment.durations import ENVIRONMENT
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenDeployment
-from model.deployment.hiding import printable, shown_key
-from model.deployment.known_keys import unknown
-from model.deployment.setting import Origin
+from proofka.model.deployment.assumptions import ASSUMPTIONS
+from proofka.model.deployment.bounds import RANGES
+from proofka.model.deployment.budget import FAULT_KEYS
+from proofka.model.deployment.durations import ENVIRONMENT
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, GivenDeployment
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.setting import Origin
 
 OPTION_KEYS: tuple[str, ...] = (
     *ASSUMPTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.errors import DeploymentError
 
 
 class Problems:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.choices import Acks
-from model.deployment.older_transactions import OlderTransactions
-from model.deployment.sender import REPEATING_NUMBERS, ClientRecovery, Sender
-from model.deployment.sequencing import Sequencing
-from model.deployment.transactional import Transactional
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.older_transactions import OlderTransactions
+from proofka.model.deployment.sender import REPEATING_NUMBERS, ClientRecovery, Sender
+from proofka.model.deployment.sequencing import Sequencing
+from proofka.model.deployment.transactional import Transactional
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.deployment import kafka_go, librdkafka, sarama
-from model.deployment.choices import OnSendError, OnStop
-from model.deployment.given import Settings, complaint, not_modelled
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.release import FIRST_IDEMPOTENT, JAVA, Release
-from model.deployment.section import Section
-from model.deployment.sender import Sender
-from model.faults import Fault
+from proofka.model.deployment import kafka_go, librdkafka, sarama
+from proofka.model.deployment.choices import OnSendError, OnStop
+from proofka.model.deployment.given import Settings, complaint, not_modelled
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.release import FIRST_IDEMPOTENT, JAVA, Release
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.sender import Sender
+from proofka.model.faults import Fault
 
 FLUSH_WAITS_FOR_PARTS = {(3, 9): 2, (4, 0): 2, (4, 1): 1}
 """The first patch level of each release line whose ``flush()`` waits for the parts of a split batch (KAFKA-19479)."""

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from model.deployment.choices import Acks
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, not_modelled
-from model.deployment.older_transactions import OlderTransactions, older_transactions_of
-from model.deployment.problems import first_of
-from model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, JAVA, Release
-from model.deployment.section import Section
-from model.deployment.sender import OF_JAVA, ClientRecovery, Sender
-from model.deployment.sequencing import Sequencing, sequencing_of
-from model.deployment.setting import Setting
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, not_modelled
+from proofka.model.deployment.older_transactions import OlderTransactions, older_transactions_of
+from proofka.model.deployment.problems import first_of
+from proofka.model.deployment.release import FIRST_IDEMPOTENT, IDEMPOTENT, JAVA, Release
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.sender import OF_JAVA, ClientRecovery, Sender
+from proofka.model.deployment.sequencing import Sequencing, sequencing_of
+from proofka.model.deployment.setting import Setting
 
 KEYS = (
     "acks",

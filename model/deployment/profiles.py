@@ -10,11 +10,11 @@ import csv
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from model.deployment.defaults import TABLES
-from model.deployment.given import Given, complaint
-from model.deployment.known_keys import unknown
-from model.deployment.known_properties import Asked, known_properties
-from model.deployment.setting import Setting
+from proofka.model.deployment.defaults import TABLES
+from proofka.model.deployment.given import Given, complaint
+from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.known_properties import Asked, known_properties
+from proofka.model.deployment.setting import Setting
 
 AT_LEAST_ONCE = "at-least-once"
 """The default profile."""

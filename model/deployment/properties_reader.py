@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from model.deployment.accepting import note_settings
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.exchanged import check_exchanged
-from model.deployment.given import Given, GivenClient, GivenDeployment
-from model.deployment.hiding import shown_key
-from model.deployment.leaving_out import Rest, rest_of
-from model.deployment.mode import with_mode
-from model.deployment.options import outrank, read_options
-from model.deployment.problems import Problems, by_place, first_of
-from model.deployment.setting import Origin
-from model.deployment.source import MOST_KEYS, decode_properties, read_bytes
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.accepting import note_settings
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.exchanged import check_exchanged
+from proofka.model.deployment.given import Given, GivenClient, GivenDeployment
+from proofka.model.deployment.hiding import shown_key
+from proofka.model.deployment.leaving_out import Rest, rest_of
+from proofka.model.deployment.mode import with_mode
+from proofka.model.deployment.options import outrank, read_options
+from proofka.model.deployment.problems import Problems, by_place, first_of
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import MOST_KEYS, decode_properties, read_bytes
+from proofka.model.deployment.values import has_placeholder
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MOST_CONTINUATIONS = 500

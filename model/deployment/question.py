@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.outages import answers_may_be_late
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.outages import answers_may_be_late
 
 
 def question(deployment: Deployment) -> Deployment:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from model.deployment.defaults import TABLES
+from proofka.model.deployment.defaults import TABLES
 
 REASONS: dict[str, str] = {
     "addresses": "addresses do not change delivery; every client is assumed to find the brokers",

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from model.deployment.builder import build
-from model.deployment.consumer_rules import GROUP
-from model.deployment.deployment import Deployment
-from model.deployment.given import Given, GivenClient, GivenDeployment
-from model.deployment.setting import Setting
+from proofka.model.deployment.builder import build
+from proofka.model.deployment.consumer_rules import GROUP
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.given import Given, GivenClient, GivenDeployment
+from proofka.model.deployment.setting import Setting
 
 Place = tuple[str, str]
 """Scope and key of a setting."""

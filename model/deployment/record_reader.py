@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import isnan
 
-from model.deployment import yaml_tree
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenDeployment
-from model.deployment.hiding import HIDDEN, is_secret, shown_key
-from model.deployment.known_keys import unknown
-from model.deployment.setting import Origin
-from model.deployment.yaml_reader import SECTIONS, deployment_by, given_by
+from proofka.model.deployment import yaml_tree
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, GivenDeployment
+from proofka.model.deployment.hiding import HIDDEN, is_secret, shown_key
+from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.yaml_reader import SECTIONS, deployment_by, given_by
 
 Record = Mapping[str, object]
 """Keys with texts, numbers, booleans, lists of these, or records."""

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model.deployment.problems import Problems
-from model.deployment.section import Section
-from model.deployment.values import protocol_version
+from proofka.model.deployment.problems import Problems
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.values import protocol_version
 
 NO_SUCH_CLIENT = "RD_KAFKA_RESP_ERR__INVALID_ARG"
 ASSIGNORS = "partition.assignment.strategy"

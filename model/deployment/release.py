@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from model.deployment.patch_levels import lines_of_two_numbers, never_released, patch_levels_of
-from model.deployment.vendor_releases import vendor_release
+from proofka.model.deployment.patch_levels import lines_of_two_numbers, never_released, patch_levels_of
+from proofka.model.deployment.vendor_releases import vendor_release
 
 _LINES = tuple(lines_of_two_numbers())
 _PATTERN = re.compile(r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:\.(0|[1-9]\d{0,2}))?(?:\.(0|[1-9]\d{0,2}))?", re.ASCII)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from model.deployment.deployment import Deployment
-from model.deployment.given import Given, complaint, not_modelled
-from model.deployment.known_keys import unknown
-from model.deployment.known_properties import Asked, known_properties
-from model.deployment.profiles import (
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.given import Given, complaint, not_modelled
+from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.known_properties import Asked, known_properties
+from proofka.model.deployment.profiles import (
     AT_LEAST_ONCE,
     NAMED,
     in_profile,

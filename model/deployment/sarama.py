@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.deployment.choices import Acks, OffsetReset
-from model.deployment.consumer_rules import ConsumerValues
-from model.deployment.duration_settings import NEVER, Source
-from model.deployment.library import Library
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.section import Section
-from model.deployment.sender import ClientRecovery, Sender
-from model.deployment.setting import Origin, Setting
-from model.deployment.values import boolean, protocol_version
+from proofka.model.deployment.choices import Acks, OffsetReset
+from proofka.model.deployment.consumer_rules import ConsumerValues
+from proofka.model.deployment.duration_settings import NEVER, Source
+from proofka.model.deployment.library import Library
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.sender import ClientRecovery, Sender
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.values import boolean, protocol_version
 
 PRODUCER_KEYS = (
     "Producer.RequiredAcks",

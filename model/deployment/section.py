@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from model.deployment.defaults import find_default, find_definition
-from model.deployment.errors import DeploymentError, NotModelledError, RefusedError
-from model.deployment.given import Given, Settings, complaint, place
-from model.deployment.hiding import shown_value
-from model.deployment.release import JAVA, Release
-from model.deployment.setting import Origin, Setting
-from model.deployment.values import boolean, milliseconds
+from proofka.model.deployment.defaults import find_default, find_definition
+from proofka.model.deployment.errors import DeploymentError, NotModelledError, RefusedError
+from proofka.model.deployment.given import Given, Settings, complaint, place
+from proofka.model.deployment.hiding import shown_value
+from proofka.model.deployment.release import JAVA, Release
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.deployment.values import boolean, milliseconds
 
 
 @dataclass(frozen=True)

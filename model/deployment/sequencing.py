@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.deployment.release import IDEMPOTENT, Release
+from proofka.model.deployment.release import IDEMPOTENT, Release
 
 KEEPS_NUMBERS = (2, 4)
 """The first release whose running brokers remember a producer after deleting its records (KAFKA-7190)."""

@@ -8,7 +8,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.errors import DeploymentError
 
 LARGEST = 1024 * 1024
 """The largest size of a configuration, in bytes; a larger file is refused before it is read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from model.durations import JITTER, Duration, Quantity
+from proofka.model.durations import JITTER, Duration, Quantity
 
 MINUTE = 60_000
 """Milliseconds in a minute."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Sink
-from model.deployment.given import Given, Settings, complaint, not_modelled
-from model.deployment.older_transactions import OlderTransactions
-from model.deployment.producer_rules import ProducerValues
-from model.deployment.release import IDEMPOTENT, JAVA, Release
-from model.deployment.section import Section
-from model.deployment.sender import ClientRecovery
-from model.deployment.setting import Setting
-from model.deployment.transactional import Transactional
-from model.faults import Fault
+from proofka.model.deployment.choices import Sink
+from proofka.model.deployment.given import Given, Settings, complaint, not_modelled
+from proofka.model.deployment.older_transactions import OlderTransactions
+from proofka.model.deployment.producer_rules import ProducerValues
+from proofka.model.deployment.release import IDEMPOTENT, JAVA, Release
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.sender import ClientRecovery
+from proofka.model.deployment.setting import Setting
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.faults import Fault
 
 VERIFICATION = "transaction.partition.verification.enable"
 FEATURE = "transaction.version"

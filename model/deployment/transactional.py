@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.older_transactions import OlderTransactions
+from proofka.model.deployment.older_transactions import OlderTransactions
 
 
 @dataclass(frozen=True)

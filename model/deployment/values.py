@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from model.deployment.defaults import Definition
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, complaint
-from model.deployment.hiding import shown_value
-from model.durations import UNITS
+from proofka.model.deployment.defaults import Definition
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, complaint
+from proofka.model.deployment.hiding import shown_value
+from proofka.model.durations import UNITS
 
 CONFIG_EXCEPTION = "ConfigException"
 """The exception of Kafka's own clients and brokers."""

@@ -7,28 +7,28 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from model.deployment import yaml_tree
-from model.deployment.accepting import note_settings
-from model.deployment.assumptions import ASSUMPTIONS, CONSUMER_KEYS, PRODUCER_KEYS
-from model.deployment.bounds import RANGES
-from model.deployment.budget import FAULT_KEYS
-from model.deployment.builder import build
-from model.deployment.consumer_rules import GROUPS, NULL_GROUP
-from model.deployment.defaults import is_known
-from model.deployment.deployment import Deployment
-from model.deployment.durations import ENVIRONMENT
-from model.deployment.errors import DeploymentError
-from model.deployment.explored import most_of
-from model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
-from model.deployment.hiding import shown_key
-from model.deployment.known_keys import unknown
-from model.deployment.libraries import LIBRARIES
-from model.deployment.mode import with_mode_of_vendor
-from model.deployment.options import outrank, read_options
-from model.deployment.problems import Problems
-from model.deployment.setting import Origin
-from model.deployment.source import decode_utf8, is_standard_input, read_bytes
-from model.faults import Fault
+from proofka.model.deployment import yaml_tree
+from proofka.model.deployment.accepting import note_settings
+from proofka.model.deployment.assumptions import ASSUMPTIONS, CONSUMER_KEYS, PRODUCER_KEYS
+from proofka.model.deployment.bounds import RANGES
+from proofka.model.deployment.budget import FAULT_KEYS
+from proofka.model.deployment.builder import build
+from proofka.model.deployment.consumer_rules import GROUPS, NULL_GROUP
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.durations import ENVIRONMENT
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.explored import most_of
+from proofka.model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
+from proofka.model.deployment.hiding import shown_key
+from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.mode import with_mode_of_vendor
+from proofka.model.deployment.options import outrank, read_options
+from proofka.model.deployment.problems import Problems
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import decode_utf8, is_standard_input, read_bytes
+from proofka.model.faults import Fault
 
 SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume", "bounds", "profile", "require")
 """The sections of a deployment."""

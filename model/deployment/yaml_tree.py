@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable, shown_key
-from model.deployment.source import MOST_KEYS
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.source import MOST_KEYS
 
 DEEPEST = 8
 """The deepest nesting of a deployment's sections; deeper nesting is refused before it is read."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from model.input.input_error import InputError
-from model.input.one_line import one_line
+from proofka.model.input.input_error import InputError
+from proofka.model.input.one_line import one_line
 
 
 class CodedError(InputError):

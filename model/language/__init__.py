@@ -2,13 +2,13 @@
 
 import z3.z3
 
-from model.durations import Duration, Quantity
-from model.language.actions import Action, ActionKey, Effect, Sentence
-from model.language.canonical import Permutation, Ranked, Symmetry, Unread
-from model.language.clocks import Clock, ClockKey, Need, Needs
-from model.language.logs import Log, Slot, log
-from model.language.system import Display, TransitionSystem, describe
-from model.language.variables import State, Variable, flag, present, variables_of
+from proofka.model.durations import Duration, Quantity
+from proofka.model.language.actions import Action, ActionKey, Effect, Sentence
+from proofka.model.language.canonical import Permutation, Ranked, Symmetry, Unread
+from proofka.model.language.clocks import Clock, ClockKey, Need, Needs
+from proofka.model.language.logs import Log, Slot, log
+from proofka.model.language.system import Display, TransitionSystem, describe
+from proofka.model.language.variables import State, Variable, flag, present, variables_of
 
 __all__ = [
     "Action",

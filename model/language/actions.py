@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass, field
 
 import z3
 
-from model.faults import Fault
-from model.language.terms import If, IntVal
-from model.language.variables import State, Variable, present
+from proofka.model.faults import Fault
+from proofka.model.language.terms import If, IntVal
+from proofka.model.language.variables import State, Variable, present
 
 ActionKey = tuple[str, tuple[tuple[str, int], ...]]
 """The name and arguments that identify an action."""

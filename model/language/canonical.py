@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import z3
 
-from model.language.variables import Variable
+from proofka.model.language.variables import Variable
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import z3
 
-from model.durations import Duration
-from model.language.actions import ActionKey
+from proofka.model.durations import Duration
+from proofka.model.language.actions import ActionKey
 
 ClockKey = tuple[str, tuple[tuple[str, int], ...]]
 """The name and arguments that identify a clock."""

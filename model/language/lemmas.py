@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language.actions import Action
-from model.language.variables import Variable
+from proofka.model.language.actions import Action
+from proofka.model.language.variables import Variable
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language.actions import Effect
-from model.language.terms import And, BoolVal, If, Implies, IntVal, Or, Sum
-from model.language.variables import State, Variable
+from proofka.model.language.actions import Effect
+from proofka.model.language.terms import And, BoolVal, If, Implies, IntVal, Or, Sum
+from proofka.model.language.variables import State, Variable
 
 Slot = Mapping[str, Variable]
 """A slot of a log: field name -> variable."""

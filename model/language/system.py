@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import z3
 
-from model.language.actions import Action
-from model.language.canonical import Ranked, Symmetry, Unread
-from model.language.clocks import Clock, Need, Needs
-from model.language.terms import And
-from model.language.variables import State, Variable
+from proofka.model.language.actions import Action
+from proofka.model.language.canonical import Ranked, Symmetry, Unread
+from proofka.model.language.clocks import Clock, Need, Needs
+from proofka.model.language.terms import And
+from proofka.model.language.variables import State, Variable
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any, overload
 import z3
 from z3.z3types import Ast, ContextObj, FuncDecl
 
-from model.language.z3_library import function
+from proofka.model.language.z3_library import function
 
 _CONTEXT = z3.main_ctx()
 _REF = _CONTEXT.ref()

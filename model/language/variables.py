@@ -9,7 +9,7 @@ from typing import Protocol
 
 import z3
 
-from model.language.terms import And, Int
+from proofka.model.language.terms import And, Int
 
 State = Mapping[str, int]
 """A concrete state: the value of every variable, by name."""

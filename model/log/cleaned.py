@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language.logs import Slot
-from model.language.terms import Not
-from model.log import holes
-from model.state.compaction import Compacted
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.language.logs import Slot
+from proofka.model.language.terms import Not
+from proofka.model.log import holes
+from proofka.model.state.compaction import Compacted
+from proofka.model.state.pipeline import Pipeline, Replica
 
 
 class NothingCleaned:

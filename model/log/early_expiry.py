@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.implied.forgetting import brokers_forget_fenced
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.state.kept_numbers import FORGOTTEN
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_takes_part
+from proofka.model.deployment.implied.forgetting import brokers_forget_fenced
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.state.kept_numbers import FORGOTTEN
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_takes_part
 
 
 def is_forgotten(pipeline: Pipeline, replica: Replica, offset: int) -> z3.BoolRef:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 import z3
 
-from model.deployment.compaction import Keys
-from model.language.terms import And, If, Not, Or
-from model.state.compaction import DROPPED, REMOVED
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.deployment.compaction import Keys
+from proofka.model.language.terms import And, If, Not, Or
+from proofka.model.state.compaction import DROPPED, REMOVED
+from proofka.model.state.pipeline import Pipeline, Replica
 
 
 def is_removed(replica: Replica, offset: int) -> z3.BoolRef:

@@ -7,12 +7,12 @@ from itertools import product
 
 import z3
 
-from model.deployment.implied.forgetting import producer_ids_expire
-from model.language import Action, Effect
-from model.language.terms import And, Not, Or
-from model.state.kept_numbers import FORGOTTEN
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.deployment.implied.forgetting import producer_ids_expire
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.state.kept_numbers import FORGOTTEN
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 def forget(pipeline: Pipeline, replica: Replica, batch: Batch) -> Action:

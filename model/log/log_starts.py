@@ -12,14 +12,14 @@ from itertools import product
 
 import z3
 
-from model.deployment.sequencing import Forgets
-from model.language import Action, Effect, State, Variable
-from model.language.logs import Slot
-from model.language.terms import And, If, IntVal, Not, Or
-from model.log.id_expiry import numbers_will_be_asked_for
-from model.state.kept_numbers import FORGOTTEN
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.deployment.sequencing import Forgets
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.logs import Slot
+from proofka.model.language.terms import And, If, IntVal, Not, Or
+from proofka.model.log.id_expiry import numbers_will_be_asked_for
+from proofka.model.state.kept_numbers import FORGOTTEN
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 @dataclass(frozen=True)

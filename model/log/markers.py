@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.implied.cleaning import drops_markers
-from model.language.terms import And, BoolVal, If, Not, Or
-from model.state.compaction import MARKER, REMOVED, Marker
-from model.state.pipeline import Pipeline, Replica
-from model.state.shared_terms import shared
-from model.state.transactions import Transactions
+from proofka.model.deployment.implied.cleaning import drops_markers
+from proofka.model.language.terms import And, BoolVal, If, Not, Or
+from proofka.model.state.compaction import MARKER, REMOVED, Marker
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.shared_terms import shared
+from proofka.model.state.transactions import Transactions
 
 
 def is_marker(pipeline: Pipeline, leader: Replica, offset: int) -> z3.BoolRef:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And, If, IntVal, Not, Sum
-from model.log.log_starts import own_start
-from model.state.log_fields import AS_APPENDED
-from model.state.outages import note_disturbance
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_takes_part
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, If, IntVal, Not, Sum
+from proofka.model.log.log_starts import own_start
+from proofka.model.state.log_fields import AS_APPENDED
+from proofka.model.state.outages import note_disturbance
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_takes_part
 
 
 def append(pipeline: Pipeline, effect: Effect, replica: Replica, entry: Mapping[str, z3.ArithRef | int]) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import z3
 
-from model.language import Effect, State
-from model.language.terms import And, BoolVal, If, Not, Or
-from model.log.log_starts import forgets_in_words, own_start
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.language import Effect, State
+from proofka.model.language.terms import And, BoolVal, If, Not, Or
+from proofka.model.log.log_starts import forgets_in_words, own_start
+from proofka.model.state.pipeline import Pipeline, Replica
 
 
 def is_remembered(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import z3
 
-from model.language import Effect
-from model.language.terms import And, Not, Or
-from model.state.pipeline import Pipeline
-from model.state.shared_terms import shared
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.state.shared_terms import shared
 
 
 @shared

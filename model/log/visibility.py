@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.implied.cleaning import drops_markers
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.log.cleaned import cleaning_of
-from model.log.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted, may_have_other_ids
-from model.state.pipeline import Pipeline, Replica
-from model.state.shared_terms import shared
+from proofka.model.deployment.implied.cleaning import drops_markers
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.log.cleaned import cleaning_of
+from proofka.model.log.markers import ends_it, has_seen, is_aborted, is_marker, is_taken_for_aborted, may_have_other_ids
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.shared_terms import shared
 
 
 def _is_open(pipeline: Pipeline, leader: Replica, offset: int, end: z3.ArithRef) -> z3.BoolRef:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.choices import OnRestart
-from model.faults import Fault
-from model.language.terms import And
-from model.producing.resuming import is_behind_position, is_of_this_start
-from model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.deployment.choices import OnRestart
+from proofka.model.faults import Fault
+from proofka.model.language.terms import And
+from proofka.model.producing.resuming import is_behind_position, is_of_this_start
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
 
 
 def resend_due(pipeline: Pipeline, previous: Batch) -> z3.BoolRef:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.coordination import commits_without_refused
-from model.producing.sending_alone import SendingAlone
-from model.producing.sending_before_3_2 import SendingBefore32
-from model.producing.sending_in_transactions import SendingInTransactions
-from model.state.sending import Sending
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.coordination import commits_without_refused
+from proofka.model.producing.sending_alone import SendingAlone
+from proofka.model.producing.sending_before_3_2 import SendingBefore32
+from proofka.model.producing.sending_in_transactions import SendingInTransactions
+from proofka.model.state.sending import Sending
 
 
 def sending_of(deployment: Deployment) -> Sending:

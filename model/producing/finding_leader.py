@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import z3
 
-from model.language.terms import And, If, Or
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.language.terms import And, If, Or
+from proofka.model.state.pipeline import Pipeline, Replica
 
 
 def is_considered_leader(pipeline: Pipeline, broker: Replica) -> z3.BoolRef:

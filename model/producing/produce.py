@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from model.deployment.choices import Acks
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.replica import advance_high_watermark, append
-from model.log.unserved import note_unserved
-from model.producing.refusals import reject_not_enough_replicas, reject_not_leader
-from model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
-from model.sequencing.network import (
+from proofka.model.deployment.choices import Acks
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.replica import advance_high_watermark, append
+from proofka.model.log.unserved import note_unserved
+from proofka.model.producing.refusals import reject_not_enough_replicas, reject_not_leader
+from proofka.model.sequencing.arrival import accepts, arrives, checked, held_up, queues_at, replicated, waits_at
+from proofka.model.sequencing.network import (
     abandon,
     drop_delayed,
     fail_attempt,
@@ -21,10 +21,10 @@ from model.sequencing.network import (
     leave_connection,
     lose_late_answers,
 )
-from model.sequencing.refusing import refuse_for_good
-from model.state.acknowledging import acknowledging
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.sequencing.refusing import refuse_for_good
+from proofka.model.state.acknowledging import acknowledging
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 def has_room(leader: Replica) -> z3.BoolRef:

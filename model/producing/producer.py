@@ -7,14 +7,14 @@ from functools import partial
 
 import z3
 
-from model.deployment.choices import Acks
-from model.deployment.implied.outages import leader_may_return_unnoticed
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, Not, Or, Sum
-from model.producing.finding_leader import epoch_heard_of, is_considered_leader
-from model.sequencing.arrival import accepts, held_up, queues_at
-from model.sequencing.network import (
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.implied.outages import leader_may_return_unnoticed
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, Not, Or, Sum
+from proofka.model.producing.finding_leader import epoch_heard_of, is_considered_leader
+from proofka.model.sequencing.arrival import accepts, held_up, queues_at
+from proofka.model.sequencing.network import (
     abandon,
     complete,
     doubt,
@@ -23,9 +23,9 @@ from model.sequencing.network import (
     join_connection,
     will_be_retried,
 )
-from model.state.acknowledging import acknowledging
-from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
-from model.state.wording import record_name
+from proofka.model.state.acknowledging import acknowledging
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
+from proofka.model.state.wording import record_name
 
 
 def _called(pipeline: Pipeline, batch: Batch, fate: Fate) -> Effect:

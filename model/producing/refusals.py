@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, Not
-from model.sequencing.arrival import accepts, arrives, is_at
-from model.sequencing.attempt_end import AttemptEnd
-from model.sequencing.network import fail_attempt
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, Not
+from proofka.model.sequencing.arrival import accepts, arrives, is_at
+from proofka.model.sequencing.attempt_end import AttemptEnd
+from proofka.model.sequencing.network import fail_attempt
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 def reject_not_leader(pipeline: Pipeline, batch: Batch, broker: Replica) -> Action:

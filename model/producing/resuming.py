@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.choices import OnRestart, OnSendError
-from model.language import Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.state.pipeline import Batch, Fate, Pipeline
-from model.state.upstream import Upstream
+from proofka.model.deployment.choices import OnRestart, OnSendError
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.state.upstream import Upstream
 
 
 def is_of_this_start(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:

@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import z3
 
-from model.deployment.choices import OnSendError, Sends
-from model.language import Effect
-from model.language.terms import And, Not, Or
-from model.producing.application import due_after_start, failed_now, halts
-from model.sequencing.check_alone import check_alone
-from model.sequencing.check_before_2_5 import check_before_2_5
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.sending import Sending
-from model.state.sequence_check import SequenceCheck
+from proofka.model.deployment.choices import OnSendError, Sends
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.producing.application import due_after_start, failed_now, halts
+from proofka.model.sequencing.check_alone import check_alone
+from proofka.model.sequencing.check_before_2_5 import check_before_2_5
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.sending import Sending
+from proofka.model.state.sequence_check import SequenceCheck
 
 
 class SendingAlone(Sending):

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import z3
 
-from model.language import Action, Effect
-from model.language.terms import And, Not, Or
-from model.producing.sending_in_transactions import SendingInTransactions
-from model.state.pipeline import Batch, Fate, Pipeline
-from model.state.transactions import Outcome, Transaction
-from model.transactions.ending import let_go, may_commit
-from model.transactions.epochs import of
-from model.transactions.sending import batches_of, words
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.producing.sending_in_transactions import SendingInTransactions
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.state.transactions import Outcome, Transaction
+from proofka.model.transactions.ending import let_go, may_commit
+from proofka.model.transactions.epochs import of
+from proofka.model.transactions.sending import batches_of, words
 
 
 class SendingBefore32(SendingInTransactions):

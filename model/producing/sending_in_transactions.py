@@ -7,17 +7,17 @@ from itertools import product
 
 import z3
 
-from model.language import Action, Effect, State
-from model.language.terms import Not, Or
-from model.log import markers, visibility
-from model.sequencing.check_in_transactions import check_in_transactions
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.sending import Sending
-from model.state.sequence_check import SequenceCheck
-from model.transactions import ending, recurrence, sending, verification
-from model.transactions.coordinator import coordinator_is_at_hand, marker_due
-from model.transactions.epochs import of
-from model.transactions.sending import transaction_of
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import Not, Or
+from proofka.model.log import markers, visibility
+from proofka.model.sequencing.check_in_transactions import check_in_transactions
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.sending import Sending
+from proofka.model.state.sequence_check import SequenceCheck
+from proofka.model.transactions import ending, recurrence, sending, verification
+from proofka.model.transactions.coordinator import coordinator_is_at_hand, marker_due
+from proofka.model.transactions.epochs import of
+from proofka.model.transactions.sending import transaction_of
 
 
 class SendingInTransactions(Sending):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.choices import Acks
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.sequencing.arrival import accepts, arrives
-from model.sequencing.network import leave_connection
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.deployment.choices import Acks
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.sequencing.arrival import accepts, arrives
+from proofka.model.sequencing.network import leave_connection
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 def split_batch(pipeline: Pipeline, batch: Batch, other: Batch, leader: Replica) -> Action:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.choices import Acks, OnRestart, OnStop
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, Not, Or
-from model.producing.resuming import Start, has_sent, starts_of
-from model.sequencing.network import abandon, end_send
-from model.state.acknowledging import acknowledging
-from model.state.pipeline import Batch, Fate, Pipeline
-from model.state.wording import record_name
+from proofka.model.deployment.choices import Acks, OnRestart, OnStop
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.producing.resuming import Start, has_sent, starts_of
+from proofka.model.sequencing.network import abandon, end_send
+from proofka.model.state.acknowledging import acknowledging
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.state.wording import record_name
 
 _HOW = {
     OnStop.CLOSE: "close() waits until every send is over",

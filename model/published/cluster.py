@@ -15,10 +15,10 @@ from functools import cached_property
 
 import z3
 
-from model.language import Effect, Variable, flag
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.published.constants import Constants
-from model.published.record_log import RecordLog, record_log
+from proofka.model.language import Effect, Variable, flag
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.published.constants import Constants
+from proofka.model.published.record_log import RecordLog, record_log
 
 NOBODY = 0
 """The value for no leader; replicas are numbered from 1."""

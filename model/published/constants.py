@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from model.input.input_error import InputError
+from proofka.model.input.input_error import InputError
 
 
 class PublishedProtocolError(InputError, ValueError):

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from model.language import Action, Effect, State
-from model.language.terms import And, If, IntVal, Not, Or
-from model.published.cluster import NOBODY, Cluster, Replica
-from model.published.sentences import members, replica_name
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, If, IntVal, Not, Or
+from proofka.model.published.cluster import NOBODY, Cluster, Replica
+from proofka.model.published.sentences import members, replica_name
 
 
 def decide(cluster: Cluster, leader: z3.ArithRef | int, isr: Mapping[int, z3.ArithRef]) -> Effect:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import z3
 
-from model.language import Action, Effect, State
-from model.language.terms import And, If
-from model.published.cluster import Cluster, Replica, Request
-from model.published.sentences import dropped
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, If
+from proofka.model.published.cluster import Cluster, Replica, Request
+from proofka.model.published.sentences import dropped
 
 
 def fetch(cluster: Cluster, leader: Replica, follower: Replica, *allowed: z3.BoolRef) -> Action:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from model.language import Permutation, Symmetry, Variable
-from model.published.cluster import Cluster, cluster
-from model.published.constants import Constants
+from proofka.model.language import Permutation, Symmetry, Variable
+from proofka.model.published.cluster import Cluster, cluster
+from proofka.model.published.constants import Constants
 
 
 def interchangeable_replicas(constants: Constants) -> Symmetry:

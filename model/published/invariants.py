@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import z3
 
-from model.language.terms import And, Implies, Not, Or
-from model.published.cluster import NOBODY, Cluster, Replica
+from proofka.model.language.terms import And, Implies, Not, Or
+from proofka.model.published.cluster import NOBODY, Cluster, Replica
 
 
 def type_ok_violated(cluster: Cluster) -> z3.BoolRef:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 import z3
 
-from model.language import Action
-from model.language.terms import And, If, IntVal
-from model.published import offsets_only
-from model.published.cluster import Cluster, Replica
-from model.published.record_log import EMPTY
+from proofka.model.language import Action
+from proofka.model.language.terms import And, If, IntVal
+from proofka.model.published import offsets_only
+from proofka.model.published.cluster import Cluster, Replica
+from proofka.model.published.record_log import EMPTY
 
 
 def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:

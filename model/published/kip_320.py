@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.language import Action
-from model.language.terms import And, Or
-from model.published import controller, following, leadership
-from model.published.cluster import Cluster, Replica, Request
+from proofka.model.language import Action
+from proofka.model.language.terms import And, Or
+from proofka.model.published import controller, following, leadership
+from proofka.model.published.cluster import Cluster, Replica, Request
 
 
 def shrink_isr(cluster: Cluster, leader: Replica, follower: Replica) -> Action:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import z3
 
-from model.language import Action
-from model.language.terms import And, Not, Or
-from model.published import controller, following, leadership
-from model.published.cluster import Cluster, Replica
+from proofka.model.language import Action
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.published import controller, following, leadership
+from proofka.model.published.cluster import Cluster, Replica
 
 
 def same_epoch_below(cluster: Cluster, leader: Replica, follower: Replica, offset: z3.ArithRef) -> z3.BoolRef:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.language.lemmas import Lemma
-from model.language.terms import And, Implies, Int, Or
-from model.published.cluster import NOBODY, Replica
-from model.published.unbounded import EPOCH_OF, LEADER, OpenProtocol, in_isr
+from proofka.model.language.lemmas import Lemma
+from proofka.model.language.terms import And, Implies, Int, Or
+from proofka.model.published.cluster import NOBODY, Replica
+from proofka.model.published.unbounded import EPOCH_OF, LEADER, OpenProtocol, in_isr
 
 EPOCH, LATER = Int("any_epoch"), Int("any_later_epoch")
 

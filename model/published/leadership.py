@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from model.language import Action, Effect
-from model.language.terms import And, Not, Or
-from model.published.cluster import Cluster, Replica, Request
-from model.published.sentences import members
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.published.cluster import Cluster, Replica, Request
+from proofka.model.published.sentences import members
 
 
 def become_leader(cluster: Cluster, request: Request, leader: Replica) -> Action:

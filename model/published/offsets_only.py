@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from model.language import Action
-from model.language.terms import And, Not
-from model.published import controller, following, leadership
-from model.published.cluster import Cluster, Replica
+from proofka.model.language import Action
+from proofka.model.language.terms import And, Not
+from proofka.model.published import controller, following, leadership
+from proofka.model.published.cluster import Cluster, Replica
 
 TruncationPoint = Callable[[Cluster, Replica, Replica], z3.ArithRef]
 """Cluster, leader, follower -> the offset from which the follower drops its records."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Action, TransitionSystem
-from model.published import invariants, kip_101, kip_279, kip_320, kip_320_first_try, truncate_to_hw
-from model.published.cluster import Cluster, cluster
-from model.published.constants import Constants, PublishedProtocolError
-from model.published.sentences import displays
+from proofka.model.language import Action, TransitionSystem
+from proofka.model.published import invariants, kip_101, kip_279, kip_320, kip_320_first_try, truncate_to_hw
+from proofka.model.published.cluster import Cluster, cluster
+from proofka.model.published.constants import Constants, PublishedProtocolError
+from proofka.model.published.sentences import displays
 
 
 @dataclass(frozen=True)

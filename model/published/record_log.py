@@ -7,8 +7,8 @@ from functools import cached_property
 
 import z3
 
-from model.language import Effect, State, Variable
-from model.language.terms import And, If, IntVal
+from proofka.model.language import Effect, State, Variable
+from proofka.model.language.terms import And, If, IntVal
 
 EMPTY = 0
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import z3
 
-from model.language import Display, State, Variable
-from model.language.terms import IntVal
-from model.published.cluster import NO_EPOCH, Cluster, Replica, Request
+from proofka.model.language import Display, State, Variable
+from proofka.model.language.terms import IntVal
+from proofka.model.published.cluster import NO_EPOCH, Cluster, Replica, Request
 
 
 def replica_name(number: int) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import z3
 
-from model.language import Action
-from model.published import offsets_only
-from model.published.cluster import Cluster, Replica
+from proofka.model.language import Action
+from proofka.model.published import offsets_only
+from proofka.model.published.cluster import Cluster, Replica
 
 
 def truncation_point(cluster: Cluster, leader: Replica, follower: Replica) -> z3.ArithRef:

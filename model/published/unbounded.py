@@ -19,13 +19,13 @@ from functools import cached_property
 
 import z3
 
-from model.language import Action, Effect, Variable
-from model.language.lemmas import OpenSystem
-from model.language.terms import And, BoolVal, If, Int, IntVal
-from model.published.cluster import NO_EPOCH, NOBODY, Cluster, Replica, Request, cluster
-from model.published.constants import Constants, PublishedProtocolError
-from model.published.protocols import PROTOCOLS
-from model.published.record_log import EMPTY
+from proofka.model.language import Action, Effect, Variable
+from proofka.model.language.lemmas import OpenSystem
+from proofka.model.language.terms import And, BoolVal, If, Int, IntVal
+from proofka.model.published.cluster import NO_EPOCH, NOBODY, Cluster, Replica, Request, cluster
+from proofka.model.published.constants import Constants, PublishedProtocolError
+from proofka.model.published.protocols import PROTOCOLS
+from proofka.model.published.record_log import EMPTY
 
 _NUMBER = z3.IntSort()
 LEADER = z3.Function("request_leader", _NUMBER, _NUMBER)

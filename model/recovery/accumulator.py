@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import z3
 
-from model.faults import Fault
-from model.language import Effect
-from model.language.terms import And, If, Not, Or
-from model.sequencing.idempotence import assign_sequence, is_first_in_flight, reset_numbers, reset_request
-from model.sequencing.network import count_attempt
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.recovery import Recovery
+from proofka.model.faults import Fault
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, If, Not, Or
+from proofka.model.sequencing.idempotence import assign_sequence, is_first_in_flight, reset_numbers, reset_request
+from proofka.model.sequencing.network import count_attempt
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.recovery import Recovery
 
 
 def goes_before(pipeline: Pipeline, batch: Batch) -> z3.BoolRef:

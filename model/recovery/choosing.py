@@ -8,29 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.other_partitions import fails_elsewhere
-from model.deployment.older_transactions import InDoubt
-from model.deployment.sender import ClientRecovery
-from model.deployment.sequencing import Recovery as AsReleased
-from model.recovery.franz_go import FranzGo, FranzGoStopping
-from model.recovery.franz_go_elsewhere import FranzGoBeginningAgain, FranzGoStoppingElsewhere
-from model.recovery.java import Java
-from model.recovery.java_0_11 import Java011
-from model.recovery.java_2_7_0 import Java270, JavaKeepingNumbers
-from model.recovery.java_before_2_5 import JavaBefore25
-from model.recovery.java_elsewhere import JavaFollowing
-from model.recovery.java_transactions import JavaTransactions
-from model.recovery.java_transactions_before_2_5 import (
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.other_partitions import fails_elsewhere
+from proofka.model.deployment.older_transactions import InDoubt
+from proofka.model.deployment.sender import ClientRecovery
+from proofka.model.deployment.sequencing import Recovery as AsReleased
+from proofka.model.recovery.franz_go import FranzGo, FranzGoStopping
+from proofka.model.recovery.franz_go_elsewhere import FranzGoBeginningAgain, FranzGoStoppingElsewhere
+from proofka.model.recovery.java import Java
+from proofka.model.recovery.java_0_11 import Java011
+from proofka.model.recovery.java_2_7_0 import Java270, JavaKeepingNumbers
+from proofka.model.recovery.java_before_2_5 import JavaBefore25
+from proofka.model.recovery.java_elsewhere import JavaFollowing
+from proofka.model.recovery.java_transactions import JavaTransactions
+from proofka.model.recovery.java_transactions_before_2_5 import (
     JavaTransactions011,
     JavaTransactionsStopping,
     JavaTransactionsWaiting,
 )
-from model.recovery.librdkafka import Librdkafka, LibrdkafkaForgetting
-from model.recovery.librdkafka_transactions import LibrdkafkaTransactions, LibrdkafkaWithin
-from model.recovery.none import WithoutNumbers
-from model.recovery.sarama import Sarama
-from model.state.recovery import Recovery
+from proofka.model.recovery.librdkafka import Librdkafka, LibrdkafkaForgetting
+from proofka.model.recovery.librdkafka_transactions import LibrdkafkaTransactions, LibrdkafkaWithin
+from proofka.model.recovery.none import WithoutNumbers
+from proofka.model.recovery.sarama import Sarama
+from proofka.model.state.recovery import Recovery
 
 
 def recovery_of(deployment: Deployment) -> Recovery:

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from model.deployment.choices import ProducerId
-from model.deployment.deployment import Deployment
-from model.language import Action, Effect, flag
-from model.language.terms import And, Not, Or
-from model.recovery.accumulator import Accumulator
-from model.sequencing.idempotence import epoch_left
-from model.sequencing.network import complete
-from model.state.kept_numbers import KeptByProducer
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.deployment.choices import ProducerId
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Action, Effect, flag
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.recovery.accumulator import Accumulator
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.sequencing.network import complete
+from proofka.model.state.kept_numbers import KeptByProducer
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
 
 
 class Drains(Accumulator):

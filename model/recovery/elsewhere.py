@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And, Not, Or
-from model.state.pipeline import Fate, Pipeline
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.state.pipeline import Fate, Pipeline
 
 NUMBERS_BEGIN_AGAIN = 1
 """The value of ``moved_on`` that says: the producer's epoch has gone on, and this partition follows when none of its

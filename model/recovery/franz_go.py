@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Action, Effect, State, Variable
-from model.language.terms import And, BoolVal, Not, Or
-from model.recovery.accumulator import is_called_before
-from model.recovery.draining import Drains
-from model.recovery.elsewhere import stop_elsewhere
-from model.sequencing.arrival import accepts, arrives, checked, has_numbers
-from model.sequencing.network import complete, fail_attempt, leave_connection
-from model.sequencing.refusing import with_it
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.recovery.accumulator import is_called_before
+from proofka.model.recovery.draining import Drains
+from proofka.model.recovery.elsewhere import stop_elsewhere
+from proofka.model.sequencing.arrival import accepts, arrives, checked, has_numbers
+from proofka.model.sequencing.network import complete, fail_attempt, leave_connection
+from proofka.model.sequencing.refusing import with_it
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 @dataclass(frozen=True)

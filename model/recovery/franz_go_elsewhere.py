@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.language import Action, Effect, Variable, flag
-from model.language.terms import And, Not, Or
-from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere
-from model.recovery.franz_go import FranzGo, FranzGoStopping
-from model.sequencing.arrival import has_numbers_sent
-from model.sequencing.idempotence import epoch_left, numbers_sent
-from model.state.kept_numbers import KeptByProducer
-from model.state.pipeline import Batch, Pipeline
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Action, Effect, Variable, flag
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere
+from proofka.model.recovery.franz_go import FranzGo, FranzGoStopping
+from proofka.model.sequencing.arrival import has_numbers_sent
+from proofka.model.sequencing.idempotence import epoch_left, numbers_sent
+from proofka.model.state.kept_numbers import KeptByProducer
+from proofka.model.state.pipeline import Batch, Pipeline
 
 
 @dataclass(frozen=True)

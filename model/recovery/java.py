@@ -13,19 +13,25 @@ from itertools import product
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.deployment.sequencing import Unknown
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.recovery.late_errors import HearsLateErrors, heard_late, late_answers, late_bumps_due, late_errors_due
-from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
-from model.sequencing.idempotence import bump_epoch, epoch_left, is_renumbered
-from model.sequencing.network import attempts_left, complete, fail_attempt
-from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
-from model.state.kept_numbers import KeptOfBatch
-from model.state.pipeline import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
-from model.state.wording import record_name
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.sequencing import Unknown
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.recovery.late_errors import (
+    HearsLateErrors,
+    heard_late,
+    late_answers,
+    late_bumps_due,
+    late_errors_due,
+)
+from proofka.model.sequencing.arrival import accepts, answered_in_order, arrives, checked
+from proofka.model.sequencing.idempotence import bump_epoch, epoch_left, is_renumbered
+from proofka.model.sequencing.network import attempts_left, complete, fail_attempt
+from proofka.model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
+from proofka.model.state.kept_numbers import KeptOfBatch
+from proofka.model.state.pipeline import UNLIMITED_ATTEMPTS, Batch, Fate, Pipeline, Replica, counts_retries
+from proofka.model.state.wording import record_name
 
 
 @dataclass(frozen=True)

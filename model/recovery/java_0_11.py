@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.language import Action, Effect, Variable
-from model.language.terms import And, BoolVal
-from model.recovery.java_before_2_5 import JavaBefore25, sequence_of, take_new_id
-from model.sequencing.network import complete
-from model.state.kept_numbers import KeptByProducer
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Action, Effect, Variable
+from proofka.model.language.terms import And, BoolVal
+from proofka.model.recovery.java_before_2_5 import JavaBefore25, sequence_of, take_new_id
+from proofka.model.sequencing.network import complete
+from proofka.model.state.kept_numbers import KeptByProducer
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.choices import ProducerId
-from model.deployment.deployment import Deployment
-from model.language import Effect, State, Variable
-from model.language.terms import And, Not
-from model.recovery.java import Java, is_something_numbered
-from model.recovery.java_elsewhere import JavaFollowing, moved_on
-from model.state.kept_numbers import KeptByProducer
-from model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.deployment.choices import ProducerId
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Effect, State, Variable
+from proofka.model.language.terms import And, Not
+from proofka.model.recovery.java import Java, is_something_numbered
+from proofka.model.recovery.java_elsewhere import JavaFollowing, moved_on
+from proofka.model.state.kept_numbers import KeptByProducer
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
 
 LAST_ONE_SUCCEEDED = 2
 """The value of ``moved_on`` that says in addition: the last numbered batch to end was acknowledged."""

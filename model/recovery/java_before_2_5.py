@@ -12,14 +12,14 @@ from itertools import product
 
 import z3
 
-from model.deployment.choices import ProducerId
-from model.deployment.deployment import Deployment
-from model.deployment.implied.forgetting import brokers_forget_deleted
-from model.language import Action, Effect, State, Variable, flag
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
-from model.recovery.elsewhere import fail_elsewhere
-from model.recovery.java import no_number_is_missing, refused_as_unknown, some_do_not_know
-from model.recovery.late_errors import (
+from proofka.model.deployment.choices import ProducerId
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.forgetting import brokers_forget_deleted
+from proofka.model.language import Action, Effect, State, Variable, flag
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
+from proofka.model.recovery.elsewhere import fail_elsewhere
+from proofka.model.recovery.java import no_number_is_missing, refused_as_unknown, some_do_not_know
+from proofka.model.recovery.late_errors import (
     HearsLateErrors,
     expect_late_answer,
     give_ups,
@@ -28,14 +28,14 @@ from model.recovery.late_errors import (
     late_bumps_due,
     waits_for_late_answer,
 )
-from model.sequencing.arrival import has_numbers_sent, offset_of
-from model.sequencing.idempotence import epoch_left
-from model.sequencing.network import attempts_left, complete, fail_attempt
-from model.sequencing.refusing import refused_as_out_of_order
-from model.state.kept_numbers import KeptByProducer, KeptOfBatch, Numbering
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.sequence_check import SequenceCheck
-from model.state.wording import record_name
+from proofka.model.sequencing.arrival import has_numbers_sent, offset_of
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.sequencing.network import attempts_left, complete, fail_attempt
+from proofka.model.sequencing.refusing import refused_as_out_of_order
+from proofka.model.state.kept_numbers import KeptByProducer, KeptOfBatch, Numbering
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.sequence_check import SequenceCheck
+from proofka.model.state.wording import record_name
 
 
 @dataclass(frozen=True)

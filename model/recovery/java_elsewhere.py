@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.language import Action, Effect, State, Variable, flag
-from model.language.terms import And, BoolVal, Not
-from model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere
-from model.recovery.java import Java, is_something_numbered
-from model.sequencing.idempotence import epoch_left
-from model.state.kept_numbers import KeptByProducer
-from model.state.pipeline import Pipeline
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Action, Effect, State, Variable, flag
+from proofka.model.language.terms import And, BoolVal, Not
+from proofka.model.recovery.elsewhere import NUMBERS_BEGIN_AGAIN, fail_elsewhere
+from proofka.model.recovery.java import Java, is_something_numbered
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.state.kept_numbers import KeptByProducer
+from proofka.model.state.pipeline import Pipeline
 
 
 @dataclass(frozen=True)

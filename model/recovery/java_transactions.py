@@ -12,20 +12,20 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.recovery.accumulator import Accumulator
-from model.recovery.java import is_lost_data
-from model.sequencing.idempotence import close_gap
-from model.sequencing.network import complete, fail_attempt
-from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.recovery import RecoveryInTransactions
-from model.state.transactions import Outcome, Transaction
-from model.state.wording import record_name
-from model.transactions.coordinator import epoch_wanted
-from model.transactions.epochs import may_ask_anew, of
-from model.transactions.sending import add_before_giving_up, batches_of
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.recovery.accumulator import Accumulator
+from proofka.model.recovery.java import is_lost_data
+from proofka.model.sequencing.idempotence import close_gap
+from proofka.model.sequencing.network import complete, fail_attempt
+from proofka.model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.recovery import RecoveryInTransactions
+from proofka.model.state.transactions import Outcome, Transaction
+from proofka.model.state.wording import record_name
+from proofka.model.transactions.coordinator import epoch_wanted
+from proofka.model.transactions.epochs import may_ask_anew, of
+from proofka.model.transactions.sending import add_before_giving_up, batches_of
 
 
 @dataclass(frozen=True)

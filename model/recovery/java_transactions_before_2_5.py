@@ -12,22 +12,22 @@ from itertools import product
 
 import z3
 
-from model.deployment.choices import ProducerId
-from model.deployment.deployment import Deployment
-from model.deployment.older_transactions import OlderTransactions
-from model.deployment.sequencing import Unknown
-from model.language import Action, Effect, State, flag
-from model.language.terms import And, BoolVal, If, Not, Or
-from model.recovery.java import is_something_numbered, no_number_is_missing, refused_as_unknown
-from model.recovery.java_transactions import JavaTransactions
-from model.recovery.late_errors import give_ups
-from model.sequencing.idempotence import close_gap, is_renumbered, number_from_zero
-from model.sequencing.network import abandon, attempts_left, complete, end_send, fail_attempt
-from model.state.kept_numbers import KeptByProducer
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.transactions import Outcome
-from model.state.wording import record_name
-from model.transactions.epochs import has_epoch, of
+from proofka.model.deployment.choices import ProducerId
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.older_transactions import OlderTransactions
+from proofka.model.deployment.sequencing import Unknown
+from proofka.model.language import Action, Effect, State, flag
+from proofka.model.language.terms import And, BoolVal, If, Not, Or
+from proofka.model.recovery.java import is_something_numbered, no_number_is_missing, refused_as_unknown
+from proofka.model.recovery.java_transactions import JavaTransactions
+from proofka.model.recovery.late_errors import give_ups
+from proofka.model.sequencing.idempotence import close_gap, is_renumbered, number_from_zero
+from proofka.model.sequencing.network import abandon, attempts_left, complete, end_send, fail_attempt
+from proofka.model.state.kept_numbers import KeptByProducer
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.transactions import Outcome
+from proofka.model.state.wording import record_name
+from proofka.model.transactions.epochs import has_epoch, of
 
 
 def _older(deployment: Deployment) -> OlderTransactions:

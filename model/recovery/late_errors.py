@@ -14,17 +14,17 @@ from itertools import product
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.outages import modelled_brokers
-from model.language import Action, Effect, State, Variable, present
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.recovery.accumulator import Accumulator
-from model.sequencing.arrival import accepts, held_up, is_at, offset_of, queues_at, replicated, waits_at
-from model.sequencing.idempotence import check_sequence, epoch_left
-from model.sequencing.network import abandon, attempts_left, complete, drop_delayed
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.sequence_check import SequenceCheck
-from model.state.wording import record_name
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.outages import modelled_brokers
+from proofka.model.language import Action, Effect, State, Variable, present
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.recovery.accumulator import Accumulator
+from proofka.model.sequencing.arrival import accepts, held_up, is_at, offset_of, queues_at, replicated, waits_at
+from proofka.model.sequencing.idempotence import check_sequence, epoch_left
+from proofka.model.sequencing.network import abandon, attempts_left, complete, drop_delayed
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.sequence_check import SequenceCheck
+from proofka.model.state.wording import record_name
 
 
 class HearsLateErrors(Accumulator):

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect, Variable
-from model.language.terms import And, BoolVal, Not, Or
-from model.recovery.draining import Drains
-from model.recovery.elsewhere import fail_elsewhere, stop_elsewhere
-from model.sequencing.arrival import has_numbers
-from model.sequencing.network import complete, fail_attempt
-from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, Variable
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.recovery.draining import Drains
+from proofka.model.recovery.elsewhere import fail_elsewhere, stop_elsewhere
+from proofka.model.sequencing.arrival import has_numbers
+from proofka.model.sequencing.network import complete, fail_attempt
+from proofka.model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 @dataclass(frozen=True)

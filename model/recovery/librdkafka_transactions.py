@@ -13,19 +13,19 @@ from dataclasses import dataclass
 
 import z3
 
-from model.durations import ADDS_AGAIN, Duration
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.recovery.librdkafka import Librdkafka
-from model.sequencing.idempotence import epoch_left
-from model.sequencing.network import abandon, complete
-from model.state.pipeline import Batch, Fate, Pipeline
-from model.state.recovery import RecoveryInTransactions
-from model.state.transactions import Outcome, Status, Transaction
-from model.state.wording import record_name
-from model.transactions.coordinator import epoch_wanted
-from model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch
-from model.transactions.sending import batches_of, transaction_of, words
+from proofka.model.durations import ADDS_AGAIN, Duration
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.recovery.librdkafka import Librdkafka
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.sequencing.network import abandon, complete
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.state.recovery import RecoveryInTransactions
+from proofka.model.state.transactions import Outcome, Status, Transaction
+from proofka.model.state.wording import record_name
+from proofka.model.transactions.coordinator import epoch_wanted
+from proofka.model.transactions.epochs import has_epoch, of, raise_epoch, take_epoch
+from proofka.model.transactions.sending import batches_of, transaction_of, words
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Effect
-from model.language.terms import BoolVal, Or
-from model.recovery.accumulator import Accumulator
-from model.sequencing.network import complete
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.language import Effect
+from proofka.model.language.terms import BoolVal, Or
+from proofka.model.recovery.accumulator import Accumulator
+from proofka.model.sequencing.network import complete
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
 
 
 @dataclass(frozen=True)

@@ -13,20 +13,20 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from model.language import Action, Effect, State, Variable
-from model.language.terms import And, BoolVal, If, Not, Or
-from model.recovery.accumulator import is_called_before
-from model.recovery.elsewhere import fail_elsewhere
-from model.sequencing.arrival import accepts, answered_in_order, arrives, checked, has_numbers_sent
-from model.sequencing.idempotence import epoch_left
-from model.sequencing.network import complete
-from model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
-from model.state.kept_numbers import KeptOfBatch
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.recovery import Recovery
-from model.state.wording import record_name
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.terms import And, BoolVal, If, Not, Or
+from proofka.model.recovery.accumulator import is_called_before
+from proofka.model.recovery.elsewhere import fail_elsewhere
+from proofka.model.sequencing.arrival import accepts, answered_in_order, arrives, checked, has_numbers_sent
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.sequencing.network import complete
+from proofka.model.sequencing.refusing import refused_as_out_of_order, reject_old_epoch
+from proofka.model.state.kept_numbers import KeptOfBatch
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.recovery import Recovery
+from proofka.model.state.wording import record_name
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, Not
-from model.log.unserved import note_unserved
-from model.replication.broker import die
-from model.replication.checkpoint import Checkpoint, checkpoints
-from model.replication.controller import sentence_on_leader, take_out, take_out_has_room
-from model.sequencing.network import disconnect
-from model.state.outages import note_outage_of_brokers
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_takes_part, while_registered
-from model.state.wording import membership
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, Not
+from proofka.model.log.unserved import note_unserved
+from proofka.model.replication.broker import die
+from proofka.model.replication.checkpoint import Checkpoint, checkpoints
+from proofka.model.replication.controller import sentence_on_leader, take_out, take_out_has_room
+from proofka.model.sequencing.network import disconnect
+from proofka.model.state.outages import note_outage_of_brokers
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_takes_part, while_registered
+from proofka.model.state.wording import membership
 
 
 def _announced_end(

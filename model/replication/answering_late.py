@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, If, IntVal
-from model.log.replica import advance_high_watermark, flush_if_due, learn_end_of
-from model.replication.fetching import copied, fetches_from, has_reconciled
-from model.state.late_answers import LateAnswers
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_is_answered, while_it_takes_part
-from model.state.wording import entry_name
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, If, IntVal
+from proofka.model.log.replica import advance_high_watermark, flush_if_due, learn_end_of
+from proofka.model.replication.fetching import copied, fetches_from, has_reconciled
+from proofka.model.state.late_answers import LateAnswers
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_is_answered, while_it_takes_part
+from proofka.model.state.wording import entry_name
 
 
 def hold_back(pipeline: Pipeline, late: LateAnswers, follower: Replica, leader: Replica) -> Action:

@@ -7,24 +7,24 @@ from itertools import product
 
 import z3
 
-from model.deployment.truncation import Truncation
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.log.replica import advance_high_watermark, keep_prefix, lead_again, stop_leading, surviving_prefix
-from model.log.restoring import numbers_in_words, restore_numbers
-from model.log.unserved import note_unserved
-from model.replication.answering_late import break_off_fetches, break_off_own_fetch
-from model.replication.checkpoint import Checkpoint, checkpoints
-from model.replication.controller import welcome, welcome_has_room
-from model.replication.elections import after_stop, current
-from model.replication.fetching import halts_when_ahead, is_ahead
-from model.replication.moving_replicas import leave_if_removed, was_removed
-from model.sequencing.network import disconnect, fail_requests_of_former_leader, fall_silent
-from model.state.outages import note_outage_of_brokers
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_takes_part, while_registered
-from model.state.wording import broker_name, records_dropped
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.log.replica import advance_high_watermark, keep_prefix, lead_again, stop_leading, surviving_prefix
+from proofka.model.log.restoring import numbers_in_words, restore_numbers
+from proofka.model.log.unserved import note_unserved
+from proofka.model.replication.answering_late import break_off_fetches, break_off_own_fetch
+from proofka.model.replication.checkpoint import Checkpoint, checkpoints
+from proofka.model.replication.controller import welcome, welcome_has_room
+from proofka.model.replication.elections import after_stop, current
+from proofka.model.replication.fetching import halts_when_ahead, is_ahead
+from proofka.model.replication.moving_replicas import leave_if_removed, was_removed
+from proofka.model.sequencing.network import disconnect, fail_requests_of_former_leader, fall_silent
+from proofka.model.state.outages import note_outage_of_brokers
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_takes_part, while_registered
+from proofka.model.state.wording import broker_name, records_dropped
 
 
 def die(pipeline: Pipeline, replica: Replica) -> Effect:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Effect, State
-from model.language.terms import And
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.language import Effect, State
+from proofka.model.language.terms import And
+from proofka.model.state.pipeline import Pipeline, Replica
 
 
 class Checkpoint:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.log.unserved import note_unserved
-from model.replication.elections import Membership, chosen, current, elect, record, without
-from model.state.outages import note_outage_of_brokers
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import waits_for_registration
-from model.state.wording import elected, membership
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.log.unserved import note_unserved
+from proofka.model.replication.elections import Membership, chosen, current, elect, record, without
+from proofka.model.state.outages import note_outage_of_brokers
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import waits_for_registration
+from proofka.model.state.wording import elected, membership
 
 
 def eligible(pipeline: Pipeline, number: int) -> z3.BoolRef:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Effect
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
-from model.state.pipeline import Pipeline, Replica
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or, Sum
+from proofka.model.state.pipeline import Pipeline, Replica
 
 Members = Mapping[int, z3.BoolRef]
 """The condition of membership, by broker number."""

@@ -6,17 +6,23 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import z3
 
-from model.deployment.implied.cleaning import drops_markers
-from model.deployment.truncation import Truncation
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.log.holes import session_of
-from model.log.log_starts import own_start
-from model.log.replica import advance_high_watermark, flush_if_due, keep_prefix, learn_end_of, tell_high_watermark
-from model.state.compaction import MARKER, REMOVED, Marker
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_is_answered
-from model.state.wording import entry_name, records_dropped
+from proofka.model.deployment.implied.cleaning import drops_markers
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.log.holes import session_of
+from proofka.model.log.log_starts import own_start
+from proofka.model.log.replica import (
+    advance_high_watermark,
+    flush_if_due,
+    keep_prefix,
+    learn_end_of,
+    tell_high_watermark,
+)
+from proofka.model.state.compaction import MARKER, REMOVED, Marker
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_is_answered
+from proofka.model.state.wording import entry_name, records_dropped
 
 
 def share_producer_state(effect: Effect, follower: Replica, leader: Replica) -> None:

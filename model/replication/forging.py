@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And
-from model.log.replica import advance_high_watermark
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_is_answered
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And
+from proofka.model.log.replica import advance_high_watermark
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_is_answered
 
 
 def forge_fetch(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 import z3
 
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.replica import advance_high_watermark
-from model.log.unserved import note_unserved
-from model.replication.elections import current, with_isr
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_is_answered, while_it_takes_part
-from model.state.wording import members
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.replica import advance_high_watermark
+from proofka.model.log.unserved import note_unserved
+from proofka.model.replication.elections import current, with_isr
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_is_answered, while_it_takes_part
+from proofka.model.state.wording import members
 
 
 def may_change_isr(pipeline: Pipeline, leader: Replica) -> z3.BoolRef:

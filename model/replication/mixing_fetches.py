@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And
-from model.log.replica import learn_end_of
-from model.replication.fetching import fetches_from, has_reconciled
-from model.replication.isr import join_isr, joins_isr
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_is_answered
-from model.state.wording import members
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And
+from proofka.model.log.replica import learn_end_of
+from proofka.model.replication.fetching import fetches_from, has_reconciled
+from proofka.model.replication.isr import join_isr, joins_isr
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_is_answered
+from proofka.model.state.wording import members
 
 
 def mix_fetches(pipeline: Pipeline, leader: Replica, follower: Replica) -> Action:

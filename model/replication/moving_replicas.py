@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, Not
-from model.log.replica import keep_prefix
-from model.log.unserved import note_unserved
-from model.replication.controller import epoch_left, unfenced
-from model.replication.elections import chosen, current, record, with_isr
-from model.state.outages import note_outage_of_brokers
-from model.state.pipeline import Pipeline, Replica
-from model.state.reassignment import Reassignment
-from model.state.wording import broker_name, membership
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, Not
+from proofka.model.log.replica import keep_prefix
+from proofka.model.log.unserved import note_unserved
+from proofka.model.replication.controller import epoch_left, unfenced
+from proofka.model.replication.elections import chosen, current, record, with_isr
+from proofka.model.state.outages import note_outage_of_brokers
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.reassignment import Reassignment
+from proofka.model.state.wording import broker_name, membership
 
 
 def leave_if_removed(pipeline: Pipeline, effect: Effect, replica: Replica) -> None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.language import Action, Effect, State, Variable
-from model.language.terms import And, If, IntVal, Not
-from model.log.restoring import numbers_in_words
-from model.replication.broker import elected_now, start
-from model.replication.controller import welcome, welcome_has_room
-from model.replication.elections import after_stop
-from model.state.pipeline import Pipeline, Replica
-from model.state.taking_part import while_it_takes_part
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.terms import And, If, IntVal, Not
+from proofka.model.log.restoring import numbers_in_words
+from proofka.model.replication.broker import elected_now, start
+from proofka.model.replication.controller import welcome, welcome_has_room
+from proofka.model.replication.elections import after_stop
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.taking_part import while_it_takes_part
 
 
 def start_early(pipeline: Pipeline, replica: Replica, unregistered: Variable) -> Action:

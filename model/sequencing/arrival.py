@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 import z3
 
-from model.language import Variable
-from model.language.terms import And, If, Implies, IntVal, Not, Or
-from model.sequencing.idempotence import check_sequence, numbers_sent
-from model.state.acknowledging import acknowledging
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.sequence_check import SequenceCheck
-from model.state.shared_terms import shared
+from proofka.model.language import Variable
+from proofka.model.language.terms import And, If, Implies, IntVal, Not, Or
+from proofka.model.sequencing.idempotence import check_sequence, numbers_sent
+from proofka.model.state.acknowledging import acknowledging
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.sequence_check import SequenceCheck
+from proofka.model.state.shared_terms import shared
 
 
 @shared

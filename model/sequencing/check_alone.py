@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.implied.forgetting import brokers_forget_deleted, producer_ids_expire
-from model.language.terms import And, If, IntVal
-from model.log.cleaned import cleaning_of
-from model.log.restoring import is_remembered
-from model.state.kept_numbers import FORGOTTEN
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.sequence_check import LastBatch, SequenceCheck
+from proofka.model.deployment.implied.forgetting import brokers_forget_deleted, producer_ids_expire
+from proofka.model.language.terms import And, If, IntVal
+from proofka.model.log.cleaned import cleaning_of
+from proofka.model.log.restoring import is_remembered
+from proofka.model.state.kept_numbers import FORGOTTEN
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.sequence_check import LastBatch, SequenceCheck
 
 
 def check_alone(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.implied.forgetting import brokers_forget_deleted
-from model.deployment.sequencing import Sequencing, Unknown
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.log.cleaned import cleaning_of
-from model.log.restoring import is_remembered
-from model.state.kept_numbers import FORGOTTEN
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.sequence_check import SequenceCheck
+from proofka.model.deployment.implied.forgetting import brokers_forget_deleted
+from proofka.model.deployment.sequencing import Sequencing, Unknown
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.log.cleaned import cleaning_of
+from proofka.model.log.restoring import is_remembered
+from proofka.model.state.kept_numbers import FORGOTTEN
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.sequence_check import SequenceCheck
 
 
 def check_before_2_5(

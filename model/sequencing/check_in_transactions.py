@@ -11,18 +11,18 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.implied.forgetting import brokers_forget_fenced
-from model.deployment.older_transactions import OlderTransactions
-from model.deployment.sequencing import Unknown
-from model.deployment.transactional import Transactional
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.log.cleaned import cleaning_of
-from model.log.early_expiry import is_forgotten
-from model.log.markers import has_seen
-from model.log.restoring import is_remembered
-from model.state.pipeline import Pipeline, Replica
-from model.state.sequence_check import LastBatch, SequenceCheck
-from model.state.transactions import Transactions
+from proofka.model.deployment.implied.forgetting import brokers_forget_fenced
+from proofka.model.deployment.older_transactions import OlderTransactions
+from proofka.model.deployment.sequencing import Unknown
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.log.cleaned import cleaning_of
+from proofka.model.log.early_expiry import is_forgotten
+from proofka.model.log.markers import has_seen
+from proofka.model.log.restoring import is_remembered
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.sequence_check import LastBatch, SequenceCheck
+from proofka.model.state.transactions import Transactions
 
 
 def check_in_transactions(

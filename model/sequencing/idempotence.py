@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import z3
 
-from model.language import Effect
-from model.language.terms import And, If, IntVal, Not, Or, Sum
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.sequence_check import SequenceCheck
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, If, IntVal, Not, Or, Sum
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.sequence_check import SequenceCheck
 
 
 def check_sequence(

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 
 import z3
 
-from model.deployment.choices import Acks
-from model.faults import Fault
-from model.language import Action, Effect, State, present
-from model.language.terms import And, BoolVal, IntVal, Not, Or
-from model.sequencing.attempt_end import AttemptEnd
-from model.state.acknowledging import acknowledging
-from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
-from model.state.wording import record_name
+from proofka.model.deployment.choices import Acks
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State, present
+from proofka.model.language.terms import And, BoolVal, IntVal, Not, Or
+from proofka.model.sequencing.attempt_end import AttemptEnd
+from proofka.model.state.acknowledging import acknowledging
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
+from proofka.model.state.wording import record_name
 
 
 def join_connection(pipeline: Pipeline, effect: Effect, batch: Batch, leader: Replica) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And
-from model.sequencing.arrival import accepts, answered_in_order, arrives, checked
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And
+from proofka.model.sequencing.arrival import accepts, answered_in_order, arrives, checked
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 
 def refuse_for_good(pipeline: Pipeline, batch: Batch, leader: Replica) -> Action:

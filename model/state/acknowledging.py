@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import z3
 
-from model.deployment.choices import Acks
-from model.language import Effect
-from model.language.terms import And, BoolVal
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.deployment.choices import Acks
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, BoolVal
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
 
 
 class ByLeader:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from model.deployment.compaction import Keys
-from model.deployment.deployment import Deployment
-from model.deployment.implied.cleaning import cleans, clients_miss_tombstones, drops_markers, drops_tombstones
-from model.language import Variable, flag, present
-from model.state.transactions import number_of_transactions
+from proofka.model.deployment.compaction import Keys
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.cleaning import cleans, clients_miss_tombstones, drops_markers, drops_tombstones
+from proofka.model.language import Variable, flag, present
+from proofka.model.state.transactions import number_of_transactions
 
 REMOVED = "removed"
 """The name of the slot field that says whether, and why, the cleaner has removed the entry; 0 where it stands. All

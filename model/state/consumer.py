@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.choices import Commit, Group, Processing, Sink
-from model.deployment.deployment import Deployment
-from model.deployment.implied.commits import loses_commits, offsets_may_be_gone
-from model.deployment.implied.giving_up import gives_up_at_any_time
-from model.deployment.implied.processing import forwards_unconfirmed, goes_back_to_last
-from model.faults import REPLACES_MEMBER, Fault
-from model.language import Variable, flag, present
+from proofka.model.deployment.choices import Commit, Group, Processing, Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.commits import loses_commits, offsets_may_be_gone
+from proofka.model.deployment.implied.giving_up import gives_up_at_any_time
+from proofka.model.deployment.implied.processing import forwards_unconfirmed, goes_back_to_last
+from proofka.model.faults import REPLACES_MEMBER, Fault
+from proofka.model.language import Variable, flag, present
 
 EXPIRED = -2
 """The value for a committed offset that the brokers have deleted."""

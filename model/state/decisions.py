@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.language import Variable, present, variables_of
-from model.state.reassignment import Reassignment
+from proofka.model.language import Variable, present, variables_of
+from proofka.model.state.reassignment import Reassignment
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.choices import Acks
-from model.deployment.deployment import Deployment
-from model.deployment.implied.cleaning import reading_is_timed
-from model.deployment.implied.outages import modelled_brokers, outages_of_consumer
-from model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, Fault
-from model.language import Variable, flag, present
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.cleaning import reading_is_timed
+from proofka.model.deployment.implied.outages import modelled_brokers, outages_of_consumer
+from proofka.model.faults import DELAYS_READING, FALLS_SILENT, LOSES_REQUESTS, Fault
+from proofka.model.language import Variable, flag, present
 
 
 @dataclass(frozen=True)

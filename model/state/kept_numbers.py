@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.language import Variable
+from proofka.model.language import Variable
 
 FORGOTTEN = "forgotten"
 """The name of the slot field that says: the broker has forgotten the numbers in this slot (semantics 3.5)."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.outages import answers_may_be_late, modelled_brokers
-from model.language import Variable
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.outages import answers_may_be_late, modelled_brokers
+from proofka.model.language import Variable
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones
-from model.deployment.implied.forgetting import brokers_forget_producers
-from model.state.compaction import DROPPED, MARKER, REMOVED, REPLACED, Marker
-from model.state.kept_numbers import FORGOTTEN
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones
+from proofka.model.deployment.implied.forgetting import brokers_forget_producers
+from proofka.model.state.compaction import DROPPED, MARKER, REMOVED, REPLACED, Marker
+from proofka.model.state.kept_numbers import FORGOTTEN
 
 AS_APPENDED: Mapping[str, int] = {FORGOTTEN: 0, REMOVED: 0, MARKER: int(Marker.STANDS)}
 """The values that a leader gives to the fields of a new entry of its log, besides those that the entry itself has."""

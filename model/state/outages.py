@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.language import Effect
-from model.state.pipeline import Pipeline
+from proofka.model.language import Effect
+from proofka.model.state.pipeline import Pipeline
 
 
 def note_disturbance(pipeline: Pipeline, effect: Effect) -> None:

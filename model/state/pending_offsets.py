@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.commits import offsets_of_transactions_overlap
-from model.language import Effect, Variable, variables_of
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.commits import offsets_of_transactions_overlap
+from proofka.model.language import Effect, Variable, variables_of
 
 NO_TRANSACTION = -3
 """The value for the offset before the member's last transaction, where it has had none."""

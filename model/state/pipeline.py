@@ -14,37 +14,37 @@ from typing import TYPE_CHECKING, Any
 
 import z3
 
-from model.deployment.choices import OnSendError, ProducerId
-from model.deployment.deployment import Deployment
-from model.deployment.implied.coordination import commits_without_refused
-from model.deployment.implied.expiry import records_expire_unread
-from model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
-from model.deployment.implied.outages import (
+from proofka.model.deployment.choices import OnSendError, ProducerId
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.coordination import commits_without_refused
+from proofka.model.deployment.implied.expiry import records_expire_unread
+from proofka.model.deployment.implied.forgetting import brokers_forget_deleted, brokers_forget_numbers
+from proofka.model.deployment.implied.outages import (
     brokers_start_early,
     ends_of_producer,
     fetches_may_mix,
     leader_may_miss_epoch,
     modelled_brokers,
 )
-from model.faults import Fault
-from model.language import Log, Variable, flag, log, present, variables_of
-from model.language.terms import And, If, Not, Or, Sum
-from model.state.compaction import Compacted, declare_compacted
-from model.state.consumer import Consumer, declare_consumer
-from model.state.decisions import Controller
-from model.state.history import History, declare_history
-from model.state.kept_numbers import Numbering
-from model.state.late_answers import LateAnswers, declare_late_answers
-from model.state.log_fields import fields_of_log
-from model.state.pending_offsets import Unapplied, declare_unapplied
-from model.state.reassignment import declare_reassignment
-from model.state.sink import Applied, declare_applied
-from model.state.transactions import Transactions, declare_transactions, number_of_transactions
-from model.state.upstream import Upstream, declare_upstream
+from proofka.model.faults import Fault
+from proofka.model.language import Log, Variable, flag, log, present, variables_of
+from proofka.model.language.terms import And, If, Not, Or, Sum
+from proofka.model.state.compaction import Compacted, declare_compacted
+from proofka.model.state.consumer import Consumer, declare_consumer
+from proofka.model.state.decisions import Controller
+from proofka.model.state.history import History, declare_history
+from proofka.model.state.kept_numbers import Numbering
+from proofka.model.state.late_answers import LateAnswers, declare_late_answers
+from proofka.model.state.log_fields import fields_of_log
+from proofka.model.state.pending_offsets import Unapplied, declare_unapplied
+from proofka.model.state.reassignment import declare_reassignment
+from proofka.model.state.sink import Applied, declare_applied
+from proofka.model.state.transactions import Transactions, declare_transactions, number_of_transactions
+from proofka.model.state.upstream import Upstream, declare_upstream
 
 if TYPE_CHECKING:
-    from model.state.recovery import Recovery
-    from model.state.sending import Sending
+    from proofka.model.state.recovery import Recovery
+    from proofka.model.state.sending import Sending
 
 UNLIMITED_ATTEMPTS = 10
 """The number of retries above which a producer counts as retrying without limit (docs/semantics.md)."""

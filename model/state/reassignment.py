@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.outages import modelled_brokers
-from model.faults import Fault
-from model.language import Variable, flag
-from model.language.terms import And, Not
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.outages import modelled_brokers
+from proofka.model.faults import Fault
+from proofka.model.language import Variable, flag
+from proofka.model.language.terms import And, Not
 
 
 @dataclass(frozen=True)

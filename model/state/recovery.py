@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import z3
 
-from model.deployment.deployment import Deployment
-from model.durations import Duration
-from model.language import Action, Effect, State, Variable
-from model.language.terms import And, BoolVal, Or
-from model.state.kept_numbers import KeptByProducer, KeptOfBatch
-from model.state.transactions import Status, Transaction
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.durations import Duration
+from proofka.model.language import Action, Effect, State, Variable
+from proofka.model.language.terms import And, BoolVal, Or
+from proofka.model.state.kept_numbers import KeptByProducer, KeptOfBatch
+from proofka.model.state.transactions import Status, Transaction
 
 if TYPE_CHECKING:
-    from model.state.pipeline import Batch, Pipeline, Replica
+    from proofka.model.state.pipeline import Batch, Pipeline, Replica
 
 
 class Recovery(ABC):

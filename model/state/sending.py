@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 import z3
 
-from model.language import Action, Effect, State
-from model.state.pipeline import Fate
+from proofka.model.language import Action, Effect, State
+from proofka.model.state.pipeline import Fate
 
 if TYPE_CHECKING:
-    from model.state.pipeline import Batch, Pipeline, Replica
-    from model.state.sequence_check import SequenceCheck
+    from proofka.model.state.pipeline import Batch, Pipeline, Replica
+    from proofka.model.state.sequence_check import SequenceCheck
 
 
 class Sending(ABC):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language.terms import And, Not, Or
+from proofka.model.language.terms import And, Not, Or
 
 
 @dataclass(frozen=True)

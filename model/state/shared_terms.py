@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
-from model.state.pipeline import Pipeline
+from proofka.model.state.pipeline import Pipeline
 
 Parts = ParamSpec("Parts")
 Built = TypeVar("Built")

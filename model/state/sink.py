@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import z3
 
-from model.deployment.choices import Sink
-from model.deployment.deployment import Deployment
-from model.language import Effect, Variable, flag
-from model.language.terms import And, Not, Or
+from proofka.model.deployment.choices import Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.language import Effect, Variable, flag
+from proofka.model.language.terms import And, Not, Or
 
 HAPPENED_OFTEN = 2
 """The highest count of a record's effect."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import z3
 
-from model.language.terms import And, Not, Or
-from model.state.pipeline import Pipeline, Replica
-from model.state.reassignment import Reassignment
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.reassignment import Reassignment
 
 
 def takes_part(reassignment: Reassignment, replica: Replica) -> z3.BoolRef:

@@ -13,12 +13,12 @@ from enum import IntEnum
 
 import z3
 
-from model.deployment.choices import ProducerId
-from model.deployment.deployment import Deployment
-from model.deployment.implied.coordination import transaction_state_may_be_lost, transactions_split
-from model.faults import OF_BROKERS, Fault
-from model.language import Variable, flag, present, variables_of
-from model.language.terms import Or
+from proofka.model.deployment.choices import ProducerId
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.coordination import transaction_state_may_be_lost, transactions_split
+from proofka.model.faults import OF_BROKERS, Fault
+from proofka.model.language import Variable, flag, present, variables_of
+from proofka.model.language.terms import Or
 
 
 class Outcome(IntEnum):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.deployment.choices import OnRestart
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from model.language import Variable, flag
+from proofka.model.deployment.choices import OnRestart
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.model.language import Variable, flag
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.language import State, Variable
-from model.state.compaction import MARKER, REMOVED
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.reassignment import Reassignment
+from proofka.model.language import State, Variable
+from proofka.model.state.compaction import MARKER, REMOVED
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.reassignment import Reassignment
 
 _OF_MARKERS = ("", ", not in the index", ", removed", ", removed")
 """The words for what the cleaner has done to a marker, by :class:`~model.state.compaction.Marker`."""

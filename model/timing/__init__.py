@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.language import Action, ActionKey, Clock, Need, Needs
-from model.state.pipeline import Pipeline
-from model.timing.brokers import Brokers
-from model.timing.cleaning import Cleaning
-from model.timing.part import Part
-from model.timing.reading import Reading
-from model.timing.sends import Sends
-from model.timing.sends_in_transactions import SendsInTransactions
-from model.timing.transactions import Transactions
+from proofka.model.language import Action, ActionKey, Clock, Need, Needs
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.timing.brokers import Brokers
+from proofka.model.timing.cleaning import Cleaning
+from proofka.model.timing.part import Part
+from proofka.model.timing.reading import Reading
+from proofka.model.timing.sends import Sends
+from proofka.model.timing.sends_in_transactions import SendsInTransactions
+from proofka.model.timing.transactions import Transactions
 
 
 def clocks_and_needs(pipeline: Pipeline, actions: Sequence[Action]) -> tuple[tuple[Clock, ...], Needs]:

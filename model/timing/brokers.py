@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
-from model.deployment.implied.outages import may_return_unfenced
-from model.durations import STOPS_WITHIN, Quantity
-from model.language import Clock, Duration, Need
-from model.language.terms import And, Not, Or
-from model.replication.fetching import fetches_from
-from model.state.pipeline import Replica
-from model.timing.part import Part, Requirement, until_dropped
+from proofka.model.deployment.implied.outages import may_return_unfenced
+from proofka.model.durations import STOPS_WITHIN, Quantity
+from proofka.model.language import Clock, Duration, Need
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.replication.fetching import fetches_from
+from proofka.model.state.pipeline import Replica
+from proofka.model.timing.part import Part, Requirement, until_dropped
 
 SESSION_OF_ZOOKEEPER = 9_000
 """The time, in ms, before which no session with ZooKeeper is certainly over: the shortest is two ticks long, and one

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.language import Clock, Duration, Need
-from model.timing.part import Part, Requirement
+from proofka.model.language import Clock, Duration, Need
+from proofka.model.timing.part import Part, Requirement
 
 
 class Cleaning(Part):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Duration
-from model.state.pipeline import Pipeline
-from model.timing.part import until_dropped
-from model.transactions.coordinator import coordinator_returns
+from proofka.model.language import Duration
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.timing.part import until_dropped
+from proofka.model.transactions.coordinator import coordinator_returns
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.durations import SCAN
-from model.language import Clock, Duration, Need
-from model.language.terms import Or
-from model.producing.stopping import is_left
-from model.state.pipeline import Batch, Fate, Pipeline
-from model.state.wording import record_name
-from model.timing.part import Requirement
+from proofka.model.durations import SCAN
+from proofka.model.language import Clock, Duration, Need
+from proofka.model.language.terms import Or
+from proofka.model.producing.stopping import is_left
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.state.wording import record_name
+from proofka.model.timing.part import Requirement
 
 
 class GivingUp:

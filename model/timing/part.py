@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import z3
 
-from model.language import Action, Clock, Duration, Need
-from model.language.terms import And, Not, Or
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
+from proofka.model.language import Action, Clock, Duration, Need
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
 
 LAG_IS_CHECKED = Fraction(1, 2)
 """The time between a leader's checks for followers that lag, as a fraction of replica.lag.time.max.ms (semantics 2)."""

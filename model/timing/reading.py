@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import z3
 
-from model.deployment.choices import Commit, Group
-from model.deployment.implied.cleaning import reading_is_timed
-from model.deployment.implied.commits import commits_may_be_missed, offsets_may_be_lost
-from model.deployment.implied.outages import brokers_may_be_away, replacements_of_consumer
-from model.deployment.implied.polling import (
+from proofka.model.deployment.choices import Commit, Group
+from proofka.model.deployment.implied.cleaning import reading_is_timed
+from proofka.model.deployment.implied.commits import commits_may_be_missed, offsets_may_be_lost
+from proofka.model.deployment.implied.outages import brokers_may_be_away, replacements_of_consumer
+from proofka.model.deployment.implied.polling import (
     REQUESTS_TO_START,
     between_polls,
     until_committed,
@@ -19,11 +19,11 @@ from model.deployment.implied.polling import (
     until_next_poll,
     until_replaced,
 )
-from model.deployment.implied.processing import retries_processing
-from model.language import Clock, Duration, Need, present
-from model.language.terms import And, Not, Or
-from model.state.consumer import EXPIRED
-from model.timing.part import Part, Requirement, one_of, without_news
+from proofka.model.deployment.implied.processing import retries_processing
+from proofka.model.language import Clock, Duration, Need, present
+from proofka.model.language.terms import And, Not, Or
+from proofka.model.state.consumer import EXPIRED
+from proofka.model.timing.part import Part, Requirement, one_of, without_news
 
 RESTARTS_OF_CONSUMER = ("restart_consumer", "restart_consumer_at_end")
 """The names of the actions by which a consumer that crashed comes back."""

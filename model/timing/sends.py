@@ -7,20 +7,20 @@ from itertools import groupby
 
 import z3
 
-from model.deployment.choices import Acks, ProducerId
-from model.deployment.implied.other_partitions import fails_elsewhere
-from model.deployment.implied.outages import brokers_may_be_away, may_return_unfenced
-from model.durations import CLIENT_LOOKS, JITTER
-from model.faults import FALLS_SILENT, LOSES_REQUESTS
-from model.language import Action, Clock, Duration, Need, Variable
-from model.language.terms import And, BoolVal, Not, Or
-from model.producing.finding_leader import epoch_heard_of
-from model.producing.stopping import is_left
-from model.sequencing.arrival import queues_at
-from model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
-from model.state.wording import record_name
-from model.timing.giving_up import giving_up_of
-from model.timing.part import Part, Requirement, without_news
+from proofka.model.deployment.choices import Acks, ProducerId
+from proofka.model.deployment.implied.other_partitions import fails_elsewhere
+from proofka.model.deployment.implied.outages import brokers_may_be_away, may_return_unfenced
+from proofka.model.durations import CLIENT_LOOKS, JITTER
+from proofka.model.faults import FALLS_SILENT, LOSES_REQUESTS
+from proofka.model.language import Action, Clock, Duration, Need, Variable
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.producing.finding_leader import epoch_heard_of
+from proofka.model.producing.stopping import is_left
+from proofka.model.sequencing.arrival import queues_at
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica, counts_retries
+from proofka.model.state.wording import record_name
+from proofka.model.timing.giving_up import giving_up_of
+from proofka.model.timing.part import Part, Requirement, without_news
 
 REQUESTS_TO_FIND = 3
 """The number of messages until a producer knows the new leader: a refusal and a question who leads, both ways."""

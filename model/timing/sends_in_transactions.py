@@ -7,16 +7,16 @@ from functools import cached_property
 
 import z3
 
-from model.durations import JITTER
-from model.language import Clock, Duration
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.visibility import is_left_open
-from model.state.pipeline import Batch, Replica
-from model.state.wording import record_name
-from model.timing.coordination import Return, returns_of_coordinator
-from model.timing.sends import Sends
-from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.epochs import of, recovery_in
+from proofka.model.durations import JITTER
+from proofka.model.language import Clock, Duration
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.visibility import is_left_open
+from proofka.model.state.pipeline import Batch, Replica
+from proofka.model.state.wording import record_name
+from proofka.model.timing.coordination import Return, returns_of_coordinator
+from proofka.model.timing.sends import Sends
+from proofka.model.transactions.coordinator import coordinator_is_at_hand
+from proofka.model.transactions.epochs import of, recovery_in
 
 REQUESTS_TO_ADD = 6
 """The number of messages until a producer has its partition added: who coordinates, an id, and the request, both

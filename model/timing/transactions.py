@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.durations import CLIENT_LOOKS
-from model.language import Clock, Duration
-from model.language.terms import And
-from model.timing.coordination import returns_of_coordinator
-from model.timing.part import Part, Requirement
-from model.transactions.coordinator import coordinator_is_at_hand
-from model.transactions.epochs import of, recovery_in
+from proofka.model.durations import CLIENT_LOOKS
+from proofka.model.language import Clock, Duration
+from proofka.model.language.terms import And
+from proofka.model.timing.coordination import returns_of_coordinator
+from proofka.model.timing.part import Part, Requirement
+from proofka.model.transactions.coordinator import coordinator_is_at_hand
+from proofka.model.transactions.epochs import of, recovery_in
 
 MESSAGES_OF_COORDINATOR = 6
 """The largest number of messages in a step of the coordinator: its own log is replicated, and a leader asked and

@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 import z3
 
-from model.deployment.implied.coordination import coordinator_outage_is_limited
-from model.faults import Fault
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, If, Not, Or, Sum
-from model.log.replica import advance_high_watermark, append
-from model.log.visibility import is_left_open
-from model.sequencing.arrival import accepts
-from model.sequencing.idempotence import epoch_left
-from model.state.decisions import Controller
-from model.state.pipeline import Pipeline, Replica
-from model.state.transactions import Keeping, Status, Transaction
-from model.transactions.epochs import of, raise_epoch, recovery_in, take_epoch
-from model.transactions.sending import begins_next, words
+from proofka.model.deployment.implied.coordination import coordinator_outage_is_limited
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, If, Not, Or, Sum
+from proofka.model.log.replica import advance_high_watermark, append
+from proofka.model.log.visibility import is_left_open
+from proofka.model.sequencing.arrival import accepts
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.state.decisions import Controller
+from proofka.model.state.pipeline import Pipeline, Replica
+from proofka.model.state.transactions import Keeping, Status, Transaction
+from proofka.model.transactions.epochs import of, raise_epoch, recovery_in, take_epoch
+from proofka.model.transactions.sending import begins_next, words
 
 
 def _is_decided(pipeline: Pipeline, transaction: Transaction, *, commits: bool) -> z3.BoolRef:

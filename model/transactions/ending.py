@@ -10,14 +10,22 @@ from collections.abc import Iterator
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, BoolVal, If, IntVal, Not, Or
-from model.sequencing.idempotence import epoch_left
-from model.state.pipeline import Pipeline
-from model.state.transactions import Keeping, Outcome, Status, Transaction
-from model.transactions.epochs import has_epoch, may_ask_anew, of, raise_epoch, recovery_in, take_epoch, was_raised
-from model.transactions.sending import add_partition, batches_of, begins_next, takes_next, words
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, BoolVal, If, IntVal, Not, Or
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.state.transactions import Keeping, Outcome, Status, Transaction
+from proofka.model.transactions.epochs import (
+    has_epoch,
+    may_ask_anew,
+    of,
+    raise_epoch,
+    recovery_in,
+    take_epoch,
+    was_raised,
+)
+from proofka.model.transactions.sending import add_partition, batches_of, begins_next, takes_next, words
 
 COMMIT, ABORT = 1, 2
 """The values of ``late_end`` for what an abandoned EndTxn asks for."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import z3
 
-from model.deployment.transactional import Transactional
-from model.language import Effect
-from model.language.terms import BoolVal
-from model.state.pipeline import Pipeline
-from model.state.recovery import RecoveryInTransactions
-from model.state.transactions import Transactions
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.language import Effect
+from proofka.model.language.terms import BoolVal
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.state.recovery import RecoveryInTransactions
+from proofka.model.state.transactions import Transactions
 
 
 def of(pipeline: Pipeline) -> tuple[Transactions, Transactional]:

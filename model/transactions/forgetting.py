@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Effect, State
-from model.language.terms import And, IntVal, Not, Or
-from model.sequencing.idempotence import epoch_left
-from model.state.outages import note_disturbance
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.transactions import EARLIER, CoordinatorLog, Keeping, Outcome, Status, Transaction
-from model.transactions.ending import (
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, State
+from proofka.model.language.terms import And, IntVal, Not, Or
+from proofka.model.sequencing.idempotence import epoch_left
+from proofka.model.state.outages import note_disturbance
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.transactions import EARLIER, CoordinatorLog, Keeping, Outcome, Status, Transaction
+from proofka.model.transactions.ending import (
     all_acknowledged,
     is_drained,
     let_go,
@@ -25,9 +25,9 @@ from model.transactions.ending import (
     may_end_aborted,
     start_anew,
 )
-from model.transactions.epochs import has_epoch, of, raise_epoch, recovery_in, was_raised
-from model.transactions.sending import begins_next, transaction_of, words
-from model.transactions.verification import can_be_added_again
+from proofka.model.transactions.epochs import has_epoch, of, raise_epoch, recovery_in, was_raised
+from proofka.model.transactions.sending import begins_next, transaction_of, words
+from proofka.model.transactions.verification import can_be_added_again
 
 _KNOWS = {
     Status.EMPTY: "knows of no transaction",

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import z3
 
-from model.language import Action, Effect, Variable
-from model.language.terms import And, BoolVal, Implies, Not
-from model.sequencing.arrival import accepts, arrives, checked
-from model.sequencing.idempotence import numbers_sent
-from model.sequencing.network import complete
-from model.state.pipeline import Batch, Fate, Pipeline, Replica
-from model.state.wording import record_name
-from model.transactions.epochs import recovery_in
+from proofka.model.language import Action, Effect, Variable
+from proofka.model.language.terms import And, BoolVal, Implies, Not
+from proofka.model.sequencing.arrival import accepts, arrives, checked
+from proofka.model.sequencing.idempotence import numbers_sent
+from proofka.model.sequencing.network import complete
+from proofka.model.state.pipeline import Batch, Fate, Pipeline, Replica
+from proofka.model.state.wording import record_name
+from proofka.model.transactions.epochs import recovery_in
 
 
 def _has_numbers(pipeline: Pipeline, batch: Batch, slot: Mapping[str, Variable]) -> z3.BoolRef:

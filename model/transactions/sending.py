@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import z3
 
-from model.deployment.choices import OnRestart, OnSendError, Sends
-from model.deployment.deployment import Deployment
-from model.deployment.implied.cleaning import drops_markers
-from model.language import Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.visibility import is_left_open
-from model.state.pipeline import Batch, Fate, Pipeline
-from model.state.transactions import Keeping, Outcome, Status, Transaction
-from model.transactions.epochs import has_epoch, of, recovery_in
+from proofka.model.deployment.choices import OnRestart, OnSendError, Sends
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.cleaning import drops_markers
+from proofka.model.language import Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.visibility import is_left_open
+from proofka.model.state.pipeline import Batch, Fate, Pipeline
+from proofka.model.state.transactions import Keeping, Outcome, Status, Transaction
+from proofka.model.transactions.epochs import has_epoch, of, recovery_in
 
 
 def group_of(deployment: Deployment, record: int) -> int:

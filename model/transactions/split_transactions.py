@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.language import Action, Effect
-from model.language.terms import And, If
-from model.state.pipeline import Pipeline
-from model.state.transactions import Outcome, Status, Transaction
-from model.transactions.epochs import has_epoch, of, recovery_in
-from model.transactions.sending import batches_of
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, If
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.state.transactions import Outcome, Status, Transaction
+from proofka.model.transactions.epochs import has_epoch, of, recovery_in
+from proofka.model.transactions.sending import batches_of
 
 
 def add_elsewhere(pipeline: Pipeline, transaction: Transaction) -> Action:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import z3
 
-from model.language import Action, Effect
-from model.language.terms import And, BoolVal, Not, Or
-from model.log.visibility import is_left_open
-from model.sequencing.arrival import accepts, arrives, checked
-from model.sequencing.idempotence import numbers_sent
-from model.state.pipeline import Batch, Pipeline, Replica
-from model.state.transactions import Keeping, Status
-from model.state.wording import record_name
-from model.transactions.epochs import of
+from proofka.model.language import Action, Effect
+from proofka.model.language.terms import And, BoolVal, Not, Or
+from proofka.model.log.visibility import is_left_open
+from proofka.model.sequencing.arrival import accepts, arrives, checked
+from proofka.model.sequencing.idempotence import numbers_sent
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.state.transactions import Keeping, Status
+from proofka.model.state.wording import record_name
+from proofka.model.transactions.epochs import of
 
 
 def is_verified(pipeline: Pipeline, leader: Replica, epoch: z3.ArithRef | int) -> z3.BoolRef:

@@ -27,10 +27,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from model.input.input_error import InputError
-from properties.claims.claim import About, Case, Claim, SettingClaim
-from properties.claims.conditions import FAULTS, RELEASE
-from properties.claims.objections import EVERYTHING, RELEASES
+from proofka.model.input.input_error import InputError
+from proofka.properties.claims.claim import About, Case, Claim, SettingClaim
+from proofka.properties.claims.conditions import FAULTS, RELEASE
+from proofka.properties.claims.objections import EVERYTHING, RELEASES
 
 TABLES = Path(__file__).with_name("tables")
 PIPELINES = "pipelines.yaml"

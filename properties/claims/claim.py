@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from model.deployment.deployment import Deployment
-from properties.verdict import Status, Verdict
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Status, Verdict
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from properties.claims.claim import Answer, Case
-from properties.verdict import CutSet, Status
+from proofka.properties.claims.claim import Answer, Case
+from proofka.properties.verdict import CutSet, Status
 
 FAULTS = "assume.faults"
 """The key of the fault budget, and the name of a difference in faults."""

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from properties.claims.claim import Answer, Case, Claim
-from properties.claims.conditions import FAULTS, RELEASE, is_checked_both_ways
-from properties.verdict import Status
+from proofka.properties.claims.claim import Answer, Case, Claim
+from proofka.properties.claims.conditions import FAULTS, RELEASE, is_checked_both_ways
+from proofka.properties.verdict import Status
 
 EVERYTHING = "everything"
 """The exclusion of all that is not asked."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.deployment import Deployment
-from model.deployment.known_properties import known_properties
-from properties.known_defects.conditions import is_met, values_of
-from properties.known_defects.defect import Defect, Treatment
-from properties.known_defects.events import can_happen
-from properties.known_defects.features import USES
-from properties.known_defects.register import defects_of, products
-from properties.known_defects.releases import BROKER, library_of, releases_of
-from properties.verdict import KnownDefect
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.known_properties import known_properties
+from proofka.properties.known_defects.conditions import is_met, values_of
+from proofka.properties.known_defects.defect import Defect, Treatment
+from proofka.properties.known_defects.events import can_happen
+from proofka.properties.known_defects.features import USES
+from proofka.properties.known_defects.register import defects_of, products
+from proofka.properties.known_defects.releases import BROKER, library_of, releases_of
+from proofka.properties.verdict import KnownDefect
 
 _OF_CONSUMERS = frozenset({"groups", "auto-commit", "new-group-protocol", "cooperative", "static-membership"})
 """Features that consumers use; with transactions or idempotence a defect can be of the producer all the same."""

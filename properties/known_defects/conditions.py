@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from model.deployment.deployment import Deployment
-from properties.known_defects.affected import release_from
-from properties.known_defects.defect import release_in_words
-from properties.known_defects.register import rows_of
-from properties.known_defects.releases import BROKER, releases_of
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.known_defects.affected import release_from
+from proofka.properties.known_defects.defect import release_in_words
+from proofka.properties.known_defects.register import rows_of
+from proofka.properties.known_defects.releases import BROKER, releases_of
 
 _CONDITION = re.compile(r"(?P<key>[\w.]+?)(?P<relation>>=|<=|!=|=|>|<)(?P<value>.*)")
 

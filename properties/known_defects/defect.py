@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from properties.known_defects.affected import Affected, Release
+from proofka.properties.known_defects.affected import Affected, Release
 
 NOTHING = "-"
 """The text of an empty cell."""

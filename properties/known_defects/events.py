@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from properties.known_defects.conditions import is_met
-from properties.known_defects.defect import NOTHING
-from properties.known_defects.register import rows_of
-from properties.known_defects.releases import has_older_brokers, has_older_client
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.properties.known_defects.conditions import is_met
+from proofka.properties.known_defects.defect import NOTHING
+from proofka.properties.known_defects.register import rows_of
+from proofka.properties.known_defects.releases import has_older_brokers, has_older_client
 
 ORDINARY = "any"
 OUTSIDE = "outside"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from model.deployment.choices import Commit, Sink
-from model.deployment.deployment import Deployment
-from model.faults import Fault
-from properties.known_defects.conditions import is_met, values_of
-from properties.known_defects.releases import library_of
+from proofka.model.deployment.choices import Commit, Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.properties.known_defects.conditions import is_met, values_of
+from proofka.properties.known_defects.releases import library_of
 
 
 def _has_any(*conditions: str) -> Callable[[Deployment], bool]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from model.deployment.release import JAVA, ReleaseError, parse_release
-from model.input.input_error import InputError
-from properties.known_defects.affected import release_from
-from properties.known_defects.defect import Defect
-from properties.known_defects.near_ids import near_ids
-from properties.known_defects.register import defects_of, products, register
-from properties.known_defects.releases import BROKER
+from proofka.model.deployment.release import JAVA, ReleaseError, parse_release
+from proofka.model.input.input_error import InputError
+from proofka.properties.known_defects.affected import release_from
+from proofka.properties.known_defects.defect import Defect
+from proofka.properties.known_defects.near_ids import near_ids
+from proofka.properties.known_defects.register import defects_of, products, register
+from proofka.properties.known_defects.releases import BROKER
 
 
 class NoSuchDefect(InputError, LookupError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from properties.known_defects.register import register
+from proofka.properties.known_defects.register import register
 
 MOST = 3
 

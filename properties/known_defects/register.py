@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from properties.known_defects.affected import Affected, Release, release_from
-from properties.known_defects.defect import NOTHING, Defect, Treatment
+from proofka.properties.known_defects.affected import Affected, Release, release_from
+from proofka.properties.known_defects.defect import NOTHING, Defect, Treatment
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Known:
 
 def rows_of(table: str) -> Iterator[Mapping[str, str]]:
     """Yield the rows of a table beside this file."""
-    text = (files("properties.known_defects") / "tables" / f"{table}.csv").read_text(encoding="utf-8")
+    text = (files("proofka.properties.known_defects") / "tables" / f"{table}.csv").read_text(encoding="utf-8")
     yield from csv.DictReader(text.splitlines())
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.deployment import Deployment
-from model.deployment.release import JAVA
-from properties.known_defects.affected import Release, line_of, release_from
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.release import JAVA
+from proofka.properties.known_defects.affected import Release, line_of, release_from
 
 BROKER = "broker"
 

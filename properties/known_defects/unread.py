@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from model.deployment.deployment import Deployment
-from model.deployment.patch_levels import newest_of_line
-from model.deployment.release import JAVA
-from properties.known_defects.affected import Release, release_from
-from properties.known_defects.defect import release_in_words
-from properties.known_defects.register import Known, products, rows_of
-from properties.known_defects.releases import BROKER, releases_of
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.patch_levels import newest_of_line
+from proofka.model.deployment.release import JAVA
+from proofka.properties.known_defects.affected import Release, release_from
+from proofka.properties.known_defects.defect import release_in_words
+from proofka.properties.known_defects.register import Known, products, rows_of
+from proofka.properties.known_defects.releases import BROKER, releases_of
 
 
 def unread_releases(deployment: Deployment) -> tuple[str, ...]:

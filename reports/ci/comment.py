@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape as html
 
-from properties.accepted import accepted_notes
-from properties.news import Compared, Kind, News
-from properties.verdict import Status, Trace
-from reports import changed, wording
-from reports.formats import Answer
-from reports.markdown import code, escaped
+from proofka.properties.accepted import accepted_notes
+from proofka.properties.news import Compared, Kind, News
+from proofka.properties.verdict import Status, Trace
+from proofka.reports import changed, wording
+from proofka.reports.formats import Answer
+from proofka.reports.markdown import code, escaped
 
 MARK = "<!-- proofka -->"
 """The first line, by which the comment of an earlier run is found."""

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model.deployment.setting import Origin
-from properties.news import Compared
-from properties.verdict import Status, Verdict
-from reports import changed, wording
-from reports.blame import blame
-from reports.formats import Answer
+from proofka.model.deployment.setting import Origin
+from proofka.properties.news import Compared
+from proofka.properties.verdict import Status, Verdict
+from proofka.reports import changed, wording
+from proofka.reports.blame import blame
+from proofka.reports.formats import Answer
 
 
 def workflow_commands(answers: Sequence[Answer], compared: Compared | None) -> Iterator[str]:

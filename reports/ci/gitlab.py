@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from properties.verdict import Status, Verdict
-from reports import wording
-from reports.blame import blame
-from reports.formats import Answer
+from proofka.properties.verdict import Status, Verdict
+from proofka.reports import wording
+from proofka.reports.blame import blame
+from proofka.reports.formats import Answer
 
 NOWHERE = "proofka.yaml"
 """The path of a verdict on settings that stand in no file; the format needs a path."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
-from properties.audited import Influence, Tolerance
-from reports.figures.heat_map import draw_combinations, draw_values
-from reports.figures.tolerance import draw_tolerance
+from proofka.properties.audited import Influence, Tolerance
+from proofka.reports.figures.heat_map import draw_combinations, draw_values
+from proofka.reports.figures.tolerance import draw_tolerance
 
 MOST_ROWS = 60
 """Largest number of rows of a figure."""

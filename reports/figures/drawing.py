@@ -10,8 +10,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from model.input.whole_file import write_whole
-from reports import wording
+from proofka.model.input.whole_file import write_whole
+from proofka.reports import wording
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

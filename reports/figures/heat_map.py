@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from properties.audited import Portion
-from properties.verdict import Status
-from reports import wording
-from reports.figures.drawing import DARK, GREY, INCH_A_CHARACTER, INCH_A_LINE, Sheet, sheet, short
+from proofka.properties.audited import Portion
+from proofka.properties.verdict import Status
+from proofka.reports import wording
+from proofka.reports.figures.drawing import DARK, GREY, INCH_A_CHARACTER, INCH_A_LINE, Sheet, sheet, short
 
 COLOURS = "Oranges"
 """A colour map from light to dark in one hue, which is readable in print and with colour blindness."""

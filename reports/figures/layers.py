@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import log10
 from pathlib import Path
 
-from properties.verdict import EngineRun
-from reports import wording
-from reports.figures.drawing import GREY, sheet
+from proofka.properties.verdict import EngineRun
+from proofka.reports import wording
+from proofka.reports.figures.drawing import GREY, sheet
 
 LOG_FROM = 100
 """Ratio of the largest and the smallest layer from which the lengths of bars are logarithmic."""

@@ -9,12 +9,12 @@ import textwrap
 from itertools import accumulate
 from pathlib import Path
 
-from properties.verdict import Step
-from reports import wording
-from reports.figures.drawing import DARK, GREY, Sheet, sheet, short
-from reports.html import svg
-from reports.space_time import DOWN, End, space_time
-from reports.story import UNIT, Telling
+from proofka.properties.verdict import Step
+from proofka.reports import wording
+from proofka.reports.figures.drawing import DARK, GREY, Sheet, sheet, short
+from proofka.reports.html import svg
+from proofka.reports.space_time import DOWN, End, space_time
+from proofka.reports.story import UNIT, Telling
 
 INCH_A_PX = 1 / 96
 TEXT_PX = 430

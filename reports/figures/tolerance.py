@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from properties.audited import Tolerance
-from reports import wording
-from reports.figures.drawing import DARK, GREY, INCH_A_LINE, Sheet, sheet, short
+from proofka.properties.audited import Tolerance
+from proofka.reports import wording
+from proofka.reports.figures.drawing import DARK, GREY, INCH_A_LINE, Sheet, sheet, short
 
 MOST_FAULTS = 3
 """Number of faults from which smallest fault sets share one colour."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 
-from reports.guide import other_names, settings, words
-from reports.guide.entry import Entry
+from proofka.reports.guide import other_names, settings, words
+from proofka.reports.guide.entry import Entry
 
 MOST_NEAR = 5
 LEAST_ALIKE = 0.7

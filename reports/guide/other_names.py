@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from reports.guide.entry import Entries, Entry, row_of, some, table
+from proofka.reports.guide.entry import Entries, Entry, row_of, some, table
 
 ANOMALY = "name in Jepsen's tests"
 

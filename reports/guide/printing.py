@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from reports import lines, wording
-from reports.guide import other_names, words
-from reports.guide.entry import Entry, table
-from reports.guide.settings import owners
+from proofka.reports import lines, wording
+from proofka.reports.guide import other_names, words
+from proofka.reports.guide.entry import Entry, table
+from proofka.reports.guide.settings import owners
 
 LABEL = 12
 """Width of a label, in characters."""

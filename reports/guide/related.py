@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from properties.known_defects.defect import Treatment
-from properties.known_defects.register import register
-from properties.likely_settings import likely_settings
-from reports.guide.entry import some, table
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.properties.known_defects.defect import Treatment
+from proofka.properties.known_defects.register import register
+from proofka.properties.likely_settings import likely_settings
+from proofka.reports.guide.entry import some, table
 
 MOST_CLAIMS = 6
 """Number of claims that are printed in full; other claims are printed by id."""

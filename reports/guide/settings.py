@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
-from model.deployment.defaults import Span, choices_of, history_of, is_known
-from reports.guide.entry import Entry, rows_of, some, table
-from reports.guide.related import related
-from reports.guide.usage import components, is_read, known_by_pattern, settings_of, why_not
+from proofka.model.deployment.defaults import Span, choices_of, history_of, is_known
+from proofka.reports.guide.entry import Entry, rows_of, some, table
+from proofka.reports.guide.related import related
+from proofka.reports.guide.usage import components, is_read, known_by_pattern, settings_of, why_not
 
 SETTING, OTHER_NAME = "setting", "name of other programs"
-_MODEL = "model.deployment"
+_MODEL = "proofka.model.deployment"
 _WITH_UNDERSCORES = ("kafka-python ", "aiokafka ")
 """Components whose settings have the names of the Java client with underscores between the words."""
 

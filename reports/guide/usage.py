@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from model.deployment.defaults import is_known, known_keys
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.keys import harmless, matters
-from model.deployment.libraries import LIBRARIES
-from model.deployment.must_know import must_know
-from model.deployment.reasons import find_reason, names_key
-from model.deployment.release import JAVA
+from proofka.model.deployment.defaults import is_known, known_keys
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.keys import harmless, matters
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.must_know import must_know
+from proofka.model.deployment.reasons import find_reason, names_key
+from proofka.model.deployment.release import JAVA
 
 CLUSTER = ("topic", "broker")
 OWN = ("producer", "consumer", *CLUSTER)

@@ -5,17 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from model.deployment.assumptions import ASSUMPTIONS
-from model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
-from model.deployment.codes import codes
-from model.deployment.durations import ENVIRONMENT
-from model.deployment.options import OPTION_KEYS
-from model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promised
-from model.faults import COVERED_BY, DESCRIPTION, OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
-from reports.guide.entry import Entries, Entry, row_of, some, table
-from reports.guide.other_names import names_of_property
-from reports.guide.related import claim_in_words, named_in, related
-from reports.guide.settings import owners
+from proofka.model.deployment.assumptions import ASSUMPTIONS
+from proofka.model.deployment.bounds import RANGES, RANGES_WITH_TRANSACTIONS
+from proofka.model.deployment.codes import codes
+from proofka.model.deployment.durations import ENVIRONMENT
+from proofka.model.deployment.options import OPTION_KEYS
+from proofka.model.deployment.profiles import AT_LEAST_ONCE, PROFILES, in_profile, promised
+from proofka.model.faults import COVERED_BY, DESCRIPTION, OF_SOME_RELEASES, ONCE, ONLY_BY_NAME, Fault
+from proofka.reports.guide.entry import Entries, Entry, row_of, some, table
+from proofka.reports.guide.other_names import names_of_property
+from proofka.reports.guide.related import claim_in_words, named_in, related
+from proofka.reports.guide.settings import owners
 
 PROPERTY, FAULT, ASSUMPTION, RULE, CLAIM = "property", "fault", "assumption", "client rule", "claim"
 VALUE, BOUND, TERM, REDUCTION, MARK = "value of an assumption", "bound", "term", "reduction", "mark in a table"
@@ -41,7 +41,7 @@ def properties() -> Mapping[str, Entry]:
 
 
 def _property(name: str) -> Iterator[tuple[str, str]]:
-    row = row_of("properties", "name", name)
+    row = row_of("proofka.properties", "name", name)
     yield "says", row["statement"]
     yield "guarantee", row["guarantee"]
     yield "witness", f"{row['witness']} (a pass that does not reach this is vacuous)"

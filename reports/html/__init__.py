@@ -1,5 +1,5 @@
 """The HTML report: one self-contained file, with a diagram of each trace to step through."""
 
-from reports.html.page import to_html
+from proofka.reports.html.page import to_html
 
 __all__ = ["to_html"]

@@ -9,18 +9,18 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from model.deployment.deployment import Deployment
-from properties.modelling_assumption import AssumptionKind
-from properties.verdict import CutSet, Result, Shown, Status, Verdict
-from reports import assumptions, certified, citation, known_defects, reproduced, stability, summary, wording
-from reports.bounds import bound_lines, layers
-from reports.by_fault import Happening, by_fault, grouped
-from reports.explained import prevented
-from reports.html import svg
-from reports.near_misses import near_misses
-from reports.space_time import space_time
-from reports.story import Telling, tellings
-from reports.table import engine_line
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.modelling_assumption import AssumptionKind
+from proofka.properties.verdict import CutSet, Result, Shown, Status, Verdict
+from proofka.reports import assumptions, certified, citation, known_defects, reproduced, stability, summary, wording
+from proofka.reports.bounds import bound_lines, layers
+from proofka.reports.by_fault import Happening, by_fault, grouped
+from proofka.reports.explained import prevented
+from proofka.reports.html import svg
+from proofka.reports.near_misses import near_misses
+from proofka.reports.space_time import space_time
+from proofka.reports.story import Telling, tellings
+from proofka.reports.table import engine_line
 
 TEMPLATES = "templates"
 """The folder with the template, the style sheet and the script of the page."""
@@ -44,7 +44,7 @@ def to_html(deployment: Deployment, result: Result, *, command: str) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("reports"),
+        loader=PackageLoader("proofka.reports"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -182,4 +182,4 @@ def _number_of(told: Sequence[Telling], verdict: Verdict, at: int) -> int:
 def _asset(name: str) -> str:
     from markupsafe import Markup
 
-    return Markup(files("reports").joinpath(TEMPLATES, name).read_text(encoding="utf-8"))
+    return Markup(files("proofka.reports").joinpath(TEMPLATES, name).read_text(encoding="utf-8"))

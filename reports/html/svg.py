@@ -7,7 +7,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from math import hypot
 
-from reports.space_time import Arrow, End, SpaceTime
+from proofka.reports.space_time import Arrow, End, SpaceTime
 
 LANE = 78
 """Width of a lane, in px."""

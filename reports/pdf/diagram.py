@@ -9,11 +9,11 @@ from reportlab.lib.colors import HexColor
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.platypus import Flowable
 
-from properties.verdict import Step, Trace
-from reports import wording
-from reports.html import svg
-from reports.pdf.fonts import BOLD, TEXT, drawable
-from reports.space_time import End, space_time
+from proofka.properties.verdict import Step, Trace
+from proofka.reports import wording
+from proofka.reports.html import svg
+from proofka.reports.pdf.fonts import BOLD, TEXT, drawable
+from proofka.reports.space_time import End, space_time
 
 SCALE = 0.47
 """Points on paper for one px of the drawing."""

@@ -16,15 +16,15 @@ from itertools import pairwise
 from typing import Any
 from xml.sax.saxutils import escape
 
-from properties.modelling_assumption import AssumptionKind
-from properties.verdict import Result, Status, Verdict
-from reports import assumptions, certified, citation, known_defects, reproduced, summary, wording
-from reports.bounds import bound_lines
-from reports.formats import Answer
-from reports.pdf.fonts import BOLD, ITALIC, MONO, TEXT, drawable, register
-from reports.pdf.settings import settings_table
-from reports.story import Telling, tellings
-from reports.table import engine_line
+from proofka.properties.modelling_assumption import AssumptionKind
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import assumptions, certified, citation, known_defects, reproduced, summary, wording
+from proofka.reports.bounds import bound_lines
+from proofka.reports.formats import Answer
+from proofka.reports.pdf.fonts import BOLD, ITALIC, MONO, TEXT, drawable, register
+from proofka.reports.pdf.settings import settings_table
+from proofka.reports.story import Telling, tellings
+from proofka.reports.table import engine_line
 
 MARGIN = 42
 """Margin around the text of an A4 page, in points."""
@@ -224,7 +224,7 @@ class _Pages:
 
     def _trace(self, telling: Telling) -> Iterator[Any]:
         """Yield the violated properties with their failures, and the diagram of their common run."""
-        from reports.pdf.diagram import TraceOnPaper
+        from proofka.reports.pdf.diagram import TraceOnPaper
 
         yield self._says("heading", _title(telling))
         for verdict, failure in telling.violated:

@@ -7,10 +7,10 @@ from itertools import zip_longest
 from typing import Any
 from xml.sax.saxutils import escape
 
-from model.deployment.deployment import Deployment
-from model.deployment.setting import Ignored, Setting
-from reports import wording
-from reports.pdf.fonts import BOLD, TEXT, drawable
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.setting import Ignored, Setting
+from proofka.reports import wording
+from proofka.reports.pdf.fonts import BOLD, TEXT, drawable
 
 SIZE, LEADING = 6, 7.2
 """Height of letters and of lines, in points."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.certificates.writing import write_certificate
-from model.faults import Fault
+from proofka.checker.certificates.writing import write_certificate
+from proofka.model.faults import Fault
 from tests.certificates.checkers import ROOT, Checker, answer, expected, plain, program
 from tests.certificates.forgeries import FORGERIES, HARMLESS
 from tests.certificates.forging import Forgery

@@ -7,16 +7,16 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.check import Run
-from checker.engine import EMBEDDED, Engine
-from checker.questions import Prepared, group, prepare
-from model.deployment import Deployment, read_deployment
-from model.deployment.explored import Bounds, FaultBudget
-from model.faults import ONCE, Fault
-from model.pipeline import Model, build
-from properties.catalogue import properties_of
-from properties.verdict import CutSet, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run
+from proofka.checker.engine import EMBEDDED, Engine
+from proofka.checker.questions import Prepared, group, prepare
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.faults import ONCE, Fault
+from proofka.model.pipeline import Model, build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import CutSet, Verdict
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 MANY = 9

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from checker.budget import Budget, Meter
-from checker.checkpoint import MANIFEST, Checkpoint
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Exploration, Question
-from model.faults import Fault
-from model.language import TransitionSystem
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.checkpoint import MANIFEST, Checkpoint
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Exploration, Question
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem
 from tests.checker.test_cli import ROOT
 from tests.checker.test_threads import MAZE_FAULTS, maze
 
@@ -38,7 +38,7 @@ bounds: {records: 1, log: 2, sends: 1}
 """
 KILLING = """
 import os, signal, sys
-from checker import checkpoint, cli
+from proofka.checker import checkpoint, cli
 
 signum, left = int(sys.argv.pop(1)), int(sys.argv.pop(1))
 write = checkpoint.Checkpoint._write_manifest
@@ -97,7 +97,7 @@ def signalled(signum: int, manifests: int, *arguments: str | Path) -> subprocess
 
 
 def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    run = [sys.executable, "-m", "checker", *(str(part) for part in arguments)]
+    run = [sys.executable, "-m", "proofka", *(str(part) for part in arguments)]
     return subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=300)
 
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 
-from checker import embedded
+from proofka.checker import embedded
 from tests.checker.checkpointed import DEPLOYMENT
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import z3
 
-from model.consuming.consumer import crash_while_processing, hand_off, parts_done, poll, reaches
-from model.consuming.position import agreed_prefix
-from model.deployment.choices import Processing
-from model.language import Action, Variable
-from model.pipeline import Model
-from model.state.pipeline import Replica
+from proofka.model.consuming.consumer import crash_while_processing, hand_off, parts_done, poll, reaches
+from proofka.model.consuming.position import agreed_prefix
+from proofka.model.deployment.choices import Processing
+from proofka.model.language import Action, Variable
+from proofka.model.pipeline import Model
+from proofka.model.state.pipeline import Replica
 
 
 class FollowerReads:

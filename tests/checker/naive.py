@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import z3
 
-from checker.exploration import Question
-from model.faults import Fault
-from model.language import State, TransitionSystem
+from proofka.checker.exploration import Question
+from proofka.model.faults import Fault
+from proofka.model.language import State, TransitionSystem
 from tests.checker.plain_evaluator import holds, successors
 
 Frozen = tuple[tuple[str, int], ...]

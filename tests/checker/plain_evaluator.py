@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import z3
 
-from model.language import Action, State
+from proofka.model.language import Action, State
 
 Value = int | bool
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from checker.budget import Budget
-from checker.questions import Prepared, prepare
-from model.deployment import KNOWN_PROPERTIES, Deployment
-from model.deployment.record_reader import read_record
-from model.pipeline import build
-from properties.verdict import Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.questions import Prepared, prepare
+from proofka.model.deployment import KNOWN_PROPERTIES, Deployment
+from proofka.model.deployment.record_reader import read_record
+from proofka.model.pipeline import build
+from proofka.properties.verdict import Verdict
 from tests.checker.asking import explored
 
 KEPT = 4

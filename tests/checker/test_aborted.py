@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 import z3
 
-from model.compaction.aborted import is_decided
-from model.deployment import Deployment, read_deployment
-from model.faults import Fault
-from model.log.markers import is_aborted, is_marker
-from model.pipeline import build
-from properties.verdict import Status
+from proofka.model.compaction.aborted import is_decided
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.faults import Fault
+from proofka.model.log.markers import is_aborted, is_marker
+from proofka.model.pipeline import build
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask, cut
 from tests.model.mutate import assume, rewrite
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from model.deployment.changing import changes_of
-from properties.known_defects.beside import defects_beside
-from properties.verdict import Status
+from proofka.model.deployment.changing import changes_of
+from proofka.properties.known_defects.beside import defects_beside
+from proofka.properties.verdict import Status
 from tests.checker.records import decide, recorded
 
 FAULTS = {"transaction-timeout": 1}

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import explore
-from model.deployment import Deployment
-from model.faults import Fault
-from properties.verdict import Status, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import explore
+from proofka.model.deployment import Deployment
+from proofka.model.faults import Fault
+from proofka.properties.verdict import Status, Verdict
 from tests.checker.asking import MOST_KINDS, ask, cut, example
 from tests.deployments import changed
 

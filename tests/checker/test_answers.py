@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment.errors import DeploymentError
-from model.deployment.record_reader import read_record
-from model.pipeline import build
-from model.state.pipeline import Fate
-from properties.catalogue import properties_of
-from properties.situations import value
-from properties.verdict import Status, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import verdict_on
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.record_reader import read_record
+from proofka.model.pipeline import build
+from proofka.model.state.pipeline import Fate
+from proofka.properties.catalogue import properties_of
+from proofka.properties.situations import value
+from proofka.properties.verdict import Status, Verdict
 
 PIPELINE = {
     "kafka": "4.0",

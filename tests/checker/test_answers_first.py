@@ -10,23 +10,23 @@ from pathlib import Path
 
 import pytest
 
-from checker import budget as limits
-from checker.breadth_first import Search
-from checker.budget import ANSWERED, ANSWERED_TO, Budget
-from checker.check import OnVerdict, Run, explore
-from checker.combinations import Combination
-from checker.deepening import Depth, adopted, decides, deeper_groups, worth_deepening
-from checker.embedded import EmbeddedExploration
-from checker.questions import Prepared, group, prepare
-from checker.shard import Shard
-from checker.timing.loop import InTime
-from model.deployment import Deployment
-from model.deployment.explored import FaultBudget
-from model.faults import Fault
-from model.pipeline import build
-from properties.catalogue import properties_of
-from properties.verdict import CutSet, Status, Verdict
-from reports.wording import answer
+from proofka.checker import budget as limits
+from proofka.checker.breadth_first import Search
+from proofka.checker.budget import ANSWERED, ANSWERED_TO, Budget
+from proofka.checker.check import OnVerdict, Run, explore
+from proofka.checker.combinations import Combination
+from proofka.checker.deepening import Depth, adopted, decides, deeper_groups, worth_deepening
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.questions import Prepared, group, prepare
+from proofka.checker.shard import Shard
+from proofka.checker.timing.loop import InTime
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.faults import Fault
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import CutSet, Status, Verdict
+from proofka.reports.wording import answer
 from tests.checker.asking import SMALL, deployment_of, example
 from tests.deployments import changed
 

@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.budget import Budget, Meter
-from checker.check import check
-from checker.embedded import EmbeddedExploration
-from checker.engine import EMBEDDED
-from checker.fixed_point import close, with_epochs
-from checker.kernel.canonical import Canonical
-from checker.questions import Group, Prepared, group, prepare
-from checker.reductions.ranking import rankings
-from checker.source import narrowed
-from model.deployment import Deployment, read_deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.explored import FaultBudget
-from model.faults import OF_SOME_RELEASES, ONLY_BY_NAME, Fault
-from model.pipeline import build
-from properties.catalogue import properties_of
-from properties.verdict import Status
+from proofka.checker import cli
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.check import check
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.engine import EMBEDDED
+from proofka.checker.fixed_point import close, with_epochs
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.questions import Group, Prepared, group, prepare
+from proofka.checker.reductions.ranking import rankings
+from proofka.checker.source import narrowed
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.faults import OF_SOME_RELEASES, ONLY_BY_NAME, Fault
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import Status
 from tests.checker.asking import SMALL
 
 TWO_BROKERS = """

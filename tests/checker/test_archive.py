@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import archive
-from checker.archive import MANIFEST, Archive, DamagedBundle, read_archive, write_archive
+from proofka.checker import archive
+from proofka.checker.archive import MANIFEST, Archive, DamagedBundle, read_archive, write_archive
 
 MEMBERS = {"b.json": b'{"a": 1}\n' * 9, "a/first.txt": b"text of the first", "c": b""}
 CONTENT = write_archive(MEMBERS, {"said": "besides"})

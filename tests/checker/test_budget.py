@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checker import budget
-from checker.budget import (
+from proofka.checker import budget
+from proofka.checker.budget import (
     ANSWERED_TO,
     DEFAULT_SECONDS,
     SECONDS_FOR_CLOCKS,

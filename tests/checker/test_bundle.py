@@ -13,18 +13,27 @@ import pytest
 import z3
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.archive import DamagedBundle, read_archive, write_archive
-from checker.budget import Budget
-from checker.bundle import DEPLOYMENT, RESULT, SourceFile, about, json_bytes, read_bundle, sources_of, write_bundle
-from checker.bundle_check import is_of_this_model, of_another_model, recheck
-from checker.check import check, prepare_groups, question_ids
-from checker.reexploration import RecountStopped, recount
-from checker.source import Source
-from checker.tampered import TamperedDocument
-from model.deployment import DeploymentError, from_document
-from properties.sealing import SEAL, seal
-from reports.document import to_document
+from proofka.checker import cli
+from proofka.checker.archive import DamagedBundle, read_archive, write_archive
+from proofka.checker.budget import Budget
+from proofka.checker.bundle import (
+    DEPLOYMENT,
+    RESULT,
+    SourceFile,
+    about,
+    json_bytes,
+    read_bundle,
+    sources_of,
+    write_bundle,
+)
+from proofka.checker.bundle_check import is_of_this_model, of_another_model, recheck
+from proofka.checker.check import check, prepare_groups, question_ids
+from proofka.checker.reexploration import RecountStopped, recount
+from proofka.checker.source import Source
+from proofka.checker.tampered import TamperedDocument
+from proofka.model.deployment import DeploymentError, from_document
+from proofka.properties.sealing import SEAL, seal
+from proofka.reports.document import to_document
 from tests.checker.asking import deployment_of
 from tests.checker.test_verify import DEPLOYMENT as YAML
 

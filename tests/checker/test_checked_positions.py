@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.pipeline import build
-from properties.verdict import Status
+from proofka.model.pipeline import build
+from proofka.properties.verdict import Status
 from tests.checker.records import decide, recorded
 
 ALONE = {

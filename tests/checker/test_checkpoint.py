@@ -17,17 +17,17 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import embedded
-from checker.budget import Budget, Meter
-from checker.checkpoint import Checkpoint
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.kernel import backward
-from checker.kernel.components import Components
-from checker.kernel.native import optimise
-from checker.kernel.visited import PARTITIONS
-from checker.shard import Shard
-from model.language import TransitionSystem, Variable
+from proofka.checker import embedded
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.checkpoint import Checkpoint
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.checker.kernel import backward
+from proofka.checker.kernel.components import Components
+from proofka.checker.kernel.native import optimise
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.checker.shard import Shard
+from proofka.model.language import TransitionSystem, Variable
 from tests.checker.checkpointed import AT_EVERY_LEVEL, ONE_BY_ONE, asked, saved_states, some_maze, verdicts
 from tests.checker.naive import Naive
 from tests.checker.test_cli import proofka
@@ -90,7 +90,7 @@ def test_snapshots_are_used(tmp_path: Path) -> None:
     """A resumed run explores nothing again: it counts no transition that a snapshot holds."""
     again = some_maze(0)
     whole = again(tmp_path)
-    from checker.breadth_first import Search
+    from proofka.checker.breadth_first import Search
 
     with patch.object(Search, "_expand", side_effect=AssertionError("explored again")):
         check_equal(whole, again(tmp_path))

@@ -11,15 +11,15 @@ from unittest.mock import patch
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli, embedded
-from checker.budget import Budget
-from checker.check import Run
-from checker.checkpoint import LOCK, MANIFEST, Checkpoint, CheckpointError
-from checker.engine import EmbeddedEngine
-from checker.questions import group, prepare
-from model.faults import Fault
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker import cli, embedded
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run
+from proofka.checker.checkpoint import LOCK, MANIFEST, Checkpoint, CheckpointError
+from proofka.checker.engine import EmbeddedEngine
+from proofka.checker.questions import group, prepare
+from proofka.model.faults import Fault
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import SMALL, example
 from tests.checker.checkpointed import DEPLOYMENT, ONE_BY_ONE, QUICK, Again, some_maze
 from tests.checker.test_cli import fails_in_one_line, proofka

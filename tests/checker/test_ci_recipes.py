@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from checker.cli.program import app
-from properties.verdict import Trace
-from reports import wording
-from reports.formats import FORMATS
-from reports.markdown import to_markdown
+from proofka.checker.cli.program import app
+from proofka.properties.verdict import Trace
+from proofka.reports import wording
+from proofka.reports.formats import FORMATS
+from proofka.reports.markdown import to_markdown
 from tests.reports import samples
 
 TEXT = (Path(__file__).parents[2] / "docs" / "ci.md").read_text(encoding="utf-8")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.claims import decide, decide_all
-from model.deployment import read_deployment
-from properties.claims.all_claims import claims, find_claims, incidents
-from properties.claims.claim import Claim, Outcome
-from properties.verdict import Status
-from reports.claims import write_claims
+from proofka.checker.claims import decide, decide_all
+from proofka.model.deployment import read_deployment
+from proofka.properties.claims.all_claims import claims, find_claims, incidents
+from proofka.properties.claims.claim import Claim, Outcome
+from proofka.properties.verdict import Status
+from proofka.reports.claims import write_claims
 from tests.checker.test_cli import proofka
 
 ROOT = Path(__file__).parents[2]
@@ -80,7 +80,7 @@ def test_stop_ends_the_decisions() -> None:
 
 @pytest.mark.slow
 def test_a_whole_table_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.claims.decide_all", lambda asked, stop: iter(()))
+    monkeypatch.setattr("proofka.checker.claims.decide_all", lambda asked, stop: iter(()))
     number = len(find_claims([]))
     assert proofka("claims").stderr.startswith(
         f"deciding {number} claims, which takes minutes; proofka claims C001 decides one\n"

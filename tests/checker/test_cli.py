@@ -20,22 +20,22 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-import checker
-from checker import cli
-from checker.budget import Budget
-from checker.cli import answering as checking
-from checker.cli import options, written
-from checker.cli.endings import exit_status
-from checker.cli.verify import MAX_RESULT_BYTES
-from checker.source import Source
-from model.deployment import KNOWN_PROPERTIES
-from model.deployment.deployment import Deployment
-from model.deployment.errors import NotModelledError
-from model.deployment.given import Given, GivenDeployment
-from model.deployment.setting import Origin
-from properties.verdict import Result, Status
-from reports.document import to_document
-from reports.schema import problem
+from proofka import checker as proofka_checker
+from proofka.checker import cli
+from proofka.checker.budget import Budget
+from proofka.checker.cli import answering as checking
+from proofka.checker.cli import options, written
+from proofka.checker.cli.endings import exit_status
+from proofka.checker.cli.verify import MAX_RESULT_BYTES
+from proofka.checker.source import Source
+from proofka.model.deployment import KNOWN_PROPERTIES
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import NotModelledError
+from proofka.model.deployment.given import Given, GivenDeployment
+from proofka.model.deployment.setting import Origin
+from proofka.properties.verdict import Result, Status
+from proofka.reports.document import to_document
+from proofka.reports.schema import problem
 from tests.reports import samples
 from tests.reports.samples import verdict
 
@@ -204,8 +204,8 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def stand_in(name: str, **contents: object) -> None:
         made = SimpleNamespace(**contents)
-        monkeypatch.setitem(sys.modules, f"checker.{name}", made)
-        monkeypatch.setattr(checker, name, made, raising=False)
+        monkeypatch.setitem(sys.modules, f"proofka.checker.{name}", made)
+        monkeypatch.setattr(proofka_checker, name, made, raising=False)
 
     return stand_in
 
@@ -251,7 +251,7 @@ def test_an_interrupt_prints_the_covered_faults() -> None:
 
 def interrupted_after(seconds: float) -> tuple[int, str, str]:
     """Exit status, standard output and standard error of a check that gets SIGINT after so long."""
-    command = [sys.executable, "-m", "checker", "check", "examples/orders.yaml", "--faults", "5", "--no-sensitivity"]
+    command = [sys.executable, "-m", "proofka", "check", "examples/orders.yaml", "--faults", "5", "--no-sensitivity"]
     running = subprocess.Popen(
         [*command, "--require", "replica-agreement"],
         stdout=subprocess.PIPE,
@@ -475,7 +475,7 @@ def test_deployments_that_are_no_file(tmp_path: Path, command: str) -> None:
 
 
 def test_a_closed_pipe_is_quiet() -> None:
-    program = "import sys, checker.cli; sys.argv = ['proofka', 'check', '--help']; checker.cli.main()"
+    program = "import sys, proofka.checker.cli as cli; sys.argv = ['proofka', 'check', '--help']; cli.main()"
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:
@@ -485,7 +485,7 @@ def test_a_closed_pipe_is_quiet() -> None:
 
 
 def test_output_without_unicode_replaces_symbols() -> None:
-    program = "from checker.cli import program; program.app = lambda: print('✗'); program.main()"
+    program = "from proofka.checker.cli import program; program.app = lambda: print('✗'); program.main()"
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, env=environment, check=True)
     assert run.stdout == b"?\n"

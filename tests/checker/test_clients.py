@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from properties.verdict import Status, Verdict
+from proofka.properties.verdict import Status, Verdict
 from tests.checker.records import decide
 
 PIPELINE = {

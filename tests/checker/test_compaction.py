@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment, read_deployment
-from model.faults import Fault
-from model.pipeline import build
-from properties.verdict import Status
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.faults import Fault
+from proofka.model.pipeline import build
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask, cut
 from tests.deployments import changed
 from tests.model.mutate import assume, rewrite

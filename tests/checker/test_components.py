@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from numba import njit
 from numpy.typing import NDArray
 
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.kernel import components as components_module
-from checker.kernel.components import COUNT, LEVEL, SMALLEST, Components, encode, encode_like
-from checker.kernel.layout import Layout, lay_out
-from model.language import TransitionSystem, Variable
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.checker.kernel import components as components_module
+from proofka.checker.kernel.components import COUNT, LEVEL, SMALLEST, Components, encode, encode_like
+from proofka.checker.kernel.layout import Layout, lay_out
+from proofka.model.language import TransitionSystem, Variable
 from tests.checker.test_exploration import action
 
 HALVES = ((0, 1), (1, 1), (2, 3))

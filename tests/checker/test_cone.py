@@ -7,15 +7,15 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.budget import Budget, Meter
-from checker.cone import FreeVariables, propagate_constants, slice_to, specialise
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.questions import prepare
-from model.faults import Fault
-from model.language import TransitionSystem, Variable
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.cone import FreeVariables, propagate_constants, slice_to, specialise
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.checker.questions import prepare
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem, Variable
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import SMALL, ask, example
 from tests.checker.test_exploration import action
 from tests.deployments import changed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from properties.known_defects.register import defects_of, products, register
+from proofka.properties.known_defects.register import defects_of, products, register
 from scripts import write_defects
 from tests.checker.test_cli import fails_in_one_line, proofka
 

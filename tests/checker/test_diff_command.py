@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli, difference
-from checker.cli import diff as command
-from model.deployment import read_deployment
+from proofka.checker import cli, difference
+from proofka.checker.cli import diff as command
+from proofka.model.deployment import read_deployment
 
 TEXT = """\
 kafka: "4.0"

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli, variants
-from checker.bundle import write_bundle
-from checker.check import check
-from checker.difference import difference, reading
-from checker.variants import between, settings_changed
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
-from model.deployment.explored import FaultBudget
-from model.deployment.question import question
-from model.deployment.rebuilding import FAULTS, built_of, said_of
-from properties.difference import Cause, Difference, VerdictChange
-from properties.sealing import SEAL, seal
-from properties.verdict import Result, Status
-from reports.document import to_document
+from proofka.checker import cli, variants
+from proofka.checker.bundle import write_bundle
+from proofka.checker.check import check
+from proofka.checker.difference import difference, reading
+from proofka.checker.variants import between, settings_changed
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.deployment.question import question
+from proofka.model.deployment.rebuilding import FAULTS, built_of, said_of
+from proofka.properties.difference import Cause, Difference, VerdictChange
+from proofka.properties.sealing import SEAL, seal
+from proofka.properties.verdict import Result, Status
+from proofka.reports.document import to_document
 from tests.checker.asking import EXAMPLES
 
 TEXT = """\

@@ -15,16 +15,16 @@ import pytest
 import z3
 from typer.testing import CliRunner
 
-from checker.cli import app
-from checker.disk_cache import ABANDONED_AFTER, DiskCache
-from checker.kernel import machine_code
-from checker.kernel.canonical import Canonical
-from checker.kernel.layout import Layout, lay_out
-from checker.kernel.machine_code import FAST, QUICK, key_of
-from checker.kernel.native import Kernel, compile_kernel, load_kernel, optimise
-from checker.kernel.program import program
-from checker.user_cache import VARIABLE
-from model.language import Action, Permutation, Ranked, Variable
+from proofka.checker.cli import app
+from proofka.checker.disk_cache import ABANDONED_AFTER, DiskCache
+from proofka.checker.kernel import machine_code
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.kernel.layout import Layout, lay_out
+from proofka.checker.kernel.machine_code import FAST, QUICK, key_of
+from proofka.checker.kernel.native import Kernel, compile_kernel, load_kernel, optimise
+from proofka.checker.kernel.program import program
+from proofka.checker.user_cache import VARIABLE
+from proofka.model.language import Action, Permutation, Ranked, Variable
 from tests.checker.small_disk import small_disk
 from tests.checker.test_exploration import action
 
@@ -63,8 +63,8 @@ def entries(folder: Path) -> list[Path]:
 def test_code_is_made_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert behaves(made())
     assert len(entries(folder)) == 1
-    monkeypatch.setattr("checker.kernel.native.machine_code", None)
-    monkeypatch.setattr("checker.kernel.native.emit", None)
+    monkeypatch.setattr("proofka.checker.kernel.native.machine_code", None)
+    monkeypatch.setattr("proofka.checker.kernel.native.emit", None)
     assert behaves(made())
 
 
@@ -72,14 +72,14 @@ def test_better_code_that_is_kept_is_used_from_the_beginning(folder: Path, monke
     kernel = optimise(made())
     assert len(entries(folder)) == 2
     (folder / f"{key_of(kernel.written.digest, QUICK)}.kept").unlink()
-    monkeypatch.setattr("checker.kernel.native.machine_code", None)
+    monkeypatch.setattr("proofka.checker.kernel.native.machine_code", None)
     assert behaves(made())
     assert behaves(optimise(made()))
 
 
 def test_another_process_finds_the_machine_code_of_the_text(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = load_kernel(made().source, {"step": 2}, ["inspect"])
-    monkeypatch.setattr("checker.kernel.native.machine_code", None)
+    monkeypatch.setattr("proofka.checker.kernel.native.machine_code", None)
     assert behaves(load_kernel(first.source, {"step": 2}, ["inspect"]))
 
 
@@ -171,7 +171,7 @@ def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.Monke
     def refuse(*arguments: object, **more: object) -> int:
         raise OSError(errno.EROFS, "read-only file system")
 
-    monkeypatch.setattr("checker.disk_cache.Path.touch", refuse)
+    monkeypatch.setattr("proofka.checker.disk_cache.Path.touch", refuse)
     assert behaves(made())
     assert not entries(folder)
 
@@ -190,7 +190,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_check_tells_once_that_nothing_is_kept(tmp_path: Path, named: str, reason: str) -> None:
     (tmp_path / "file").write_text("")
     place = tmp_path / named
-    command = [sys.executable, "-m", "checker", "check", "examples/orders.yaml", "--faults", "0", "--quiet"]
+    command = [sys.executable, "-m", "proofka", "check", "examples/orders.yaml", "--faults", "0", "--quiet"]
     ran = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, VARIABLE: str(place)}, check=False
     )
@@ -342,7 +342,7 @@ def test_the_command_where_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_stats_say_where_code_came_from(folder: Path) -> None:
-    command = [sys.executable, "-m", "checker", "published", "kip-320", "--replicas", "2", "--stats"]
+    command = [sys.executable, "-m", "proofka", "published", "kip-320", "--replicas", "2", "--stats"]
     first = subprocess.run(command, capture_output=True, text=True, check=False)
     second = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "machine code made" in first.stderr

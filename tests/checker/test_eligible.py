@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.explored import FaultBudget
-from model.faults import Fault
-from model.language import Action, TransitionSystem
-from model.pipeline import Model, build
-from properties.verdict import Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.faults import Fault
+from proofka.model.language import Action, TransitionSystem
+from proofka.model.pipeline import Model, build
+from proofka.properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.deployments import changed
 

@@ -12,12 +12,12 @@ from dataclasses import replace
 import pytest
 import z3
 
-from model.deployment import NotModelledError
-from model.language import Action
-from model.pipeline import build
-from model.recovery.java_elsewhere import follow_due
-from model.state.pipeline import Fate, Pipeline
-from properties.verdict import Status
+from proofka.model.deployment import NotModelledError
+from proofka.model.language import Action
+from proofka.model.pipeline import build
+from proofka.model.recovery.java_elsewhere import follow_due
+from proofka.model.state.pipeline import Fate, Pipeline
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, assume, rewrite

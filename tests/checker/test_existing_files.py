@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import read_properties, to_document
-from model.deployment.dialects import finding
-from model.deployment.dialects.accounting import accounts_of
-from model.deployment.dialects.finding import find
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment import read_properties, to_document
+from proofka.model.deployment.dialects import finding
+from proofka.model.deployment.dialects.accounting import accounts_of
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.pairing import pair
 from tests.checker.test_cli import fails_in_one_line, proofka
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files
 

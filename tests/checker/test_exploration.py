@@ -11,16 +11,16 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.budget import Budget, Meter
-from checker.check import explore
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Exploration, Question
-from checker.kernel.visited import PARTITIONS
-from model.deployment.choices import OnSendError
-from model.deployment.explored import FaultBudget
-from model.faults import Fault
-from model.language import Action, TransitionSystem, Variable
-from properties.verdict import Status
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.check import explore
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Exploration, Question
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.model.deployment.choices import OnSendError
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.faults import Fault
+from proofka.model.language import Action, TransitionSystem, Variable
+from proofka.properties.verdict import Status
 from tests.checker.asking import SMALL, ask, example, run
 from tests.checker.naive import Naive, freeze
 from tests.checker.plain_evaluator import holds, successor

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from checker.check import Run
-from checker.cli import answering as checking
-from checker.cli.endings import (
+from proofka.checker.check import Run
+from proofka.checker.cli import answering as checking
+from proofka.checker.cli.endings import (
     EXIT_BAD_INPUT,
     EXIT_HOLDS,
     EXIT_UNDECIDED,
@@ -19,10 +19,10 @@ from checker.cli.endings import (
     EXIT_VIOLATED,
     exit_status,
 )
-from checker.cli.exploring import run_check
-from checker.cli.program import app
-from properties.catalogue import ASKED_BY_DEFAULT, properties_of
-from properties.verdict import Result
+from proofka.checker.cli.exploring import run_check
+from proofka.checker.cli.program import app
+from proofka.properties.catalogue import ASKED_BY_DEFAULT, properties_of
+from proofka.properties.verdict import Result
 from tests.reports import samples
 
 ACKS_1 = str(Path(__file__).parents[2] / "examples" / "acks-1.yaml")
@@ -99,7 +99,7 @@ def test_one_sentence_needs_only_the_properties_that_decide(
 
 def test_accepted_properties_have_a_verdict() -> None:
     """Properties that are always asked belong to every pipeline, or a name could pass without a verdict."""
-    from model.pipeline import build
+    from proofka.model.pipeline import build
 
     model = build(replace(samples.DEPLOYMENT, require=()))
     assert {prop.name for prop in properties_of(model.pipeline)} == set(ASKED_BY_DEFAULT)

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.explored import Bounds, FaultBudget
-from model.faults import Fault
-from model.pipeline import Model, build
-from properties.verdict import CutSet, Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.faults import Fault
+from proofka.model.pipeline import Model, build
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import ask, example
 from tests.checker.follower_reads import FollowerReads
 from tests.deployments import changed

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.archive import DamagedBundle
-from checker.budget import Budget
-from checker.bundle import DEPLOYMENT, README, RESULT, json_bytes, read_bundle, write_bundle
-from checker.bundle_check import recheck
-from checker.check import check
-from checker.reexploration import NothingCounted, recount
-from checker.statements import contradiction
-from checker.tampered import TamperedDocument
-from checker.verify import verify
-from model.deployment import from_document
-from properties.modelling_assumption import AssumptionKind
-from reports.document import to_document
+from proofka.checker import cli
+from proofka.checker.archive import DamagedBundle
+from proofka.checker.budget import Budget
+from proofka.checker.bundle import DEPLOYMENT, README, RESULT, json_bytes, read_bundle, write_bundle
+from proofka.checker.bundle_check import recheck
+from proofka.checker.check import check
+from proofka.checker.reexploration import NothingCounted, recount
+from proofka.checker.statements import contradiction
+from proofka.checker.tampered import TamperedDocument
+from proofka.checker.verify import verify
+from proofka.model.deployment import from_document
+from proofka.properties.modelling_assumption import AssumptionKind
+from proofka.reports.document import to_document
 from tests.checker.asking import deployment_of
 from tests.checker.test_bundle import forged, resealed
 from tests.checker.test_verify import DEPLOYMENT as YAML

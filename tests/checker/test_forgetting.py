@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from checker.modelling_assumptions import COORDINATOR_LASTS
-from model.deployment import Deployment
-from model.deployment.explored import Bounds
-from model.deployment.required_properties import OF_TRANSACTIONS
-from model.deployment.transactional import Transactional
-from model.faults import Fault
-from properties.verdict import Status
+from proofka.checker.modelling_assumptions import COORDINATOR_LASTS
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.required_properties import OF_TRANSACTIONS
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.faults import Fault
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask, cut, example
 from tests.checker.test_transactions import BEFORE, VERIFIED, VERSION_2
 from tests.deployments import changed

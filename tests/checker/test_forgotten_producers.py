@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.implied.forgetting import producer_ids_expire
-from model.state.kept_numbers import FORGOTTEN
-from properties.verdict import Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.implied.forgetting import producer_ids_expire
+from proofka.model.state.kept_numbers import FORGOTTEN
+from proofka.properties.verdict import Status
 from tests.checker.records import decide, recorded
 from tests.model.scripted import Scenario
 

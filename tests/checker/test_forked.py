@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from checker import forked
-from checker.forked import WORTH_A_FORK, in_two_processes
+from proofka.checker import forked
+from proofka.checker.forked import WORTH_A_FORK, in_two_processes
 
 MANY = range(2 * WORTH_A_FORK)
 

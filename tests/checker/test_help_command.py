@@ -13,12 +13,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from checker.cli import app
-from checker.cli.completing import complete_assumption, complete_word
-from checker.reductions.choice import Reduction
-from model.deployment.options import OPTION_KEYS
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from reports.guide.entry import table
+from proofka.checker.cli import app
+from proofka.checker.cli.completing import complete_assumption, complete_word
+from proofka.checker.reductions.choice import Reduction
+from proofka.model.deployment.options import OPTION_KEYS
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.reports.guide.entry import table
 from scripts import write_man_page
 
 ROOT = Path(__file__).parents[2]
@@ -133,7 +133,7 @@ def completed(shell: str, words: str) -> list[str]:
         "zsh": {"_TYPER_COMPLETE_ARGS": words},
         "fish": {"_TYPER_COMPLETE_ARGS": words, "_TYPER_COMPLETE_FISH_ACTION": "get-args"},
     }[shell]
-    program = "import sys; sys.argv[0] = 'proofka'; from checker.cli import main; main()"
+    program = "import sys; sys.argv[0] = 'proofka'; from proofka.checker.cli import main; main()"
     environment = {**os.environ, **asked, "_PROOFKA_COMPLETE": f"complete_{shell}"}
     ran = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
@@ -197,7 +197,7 @@ def test_words_are_completed_in_any_case() -> None:
 @pytest.mark.parametrize("words", [["help"], ["help", "acks"], ["--help"]])
 def test_nothing_heavy_is_loaded(words: list[str]) -> None:
     program = (
-        "import sys; from checker.cli import app\n"
+        "import sys; from proofka.checker.cli import app\n"
         f"try: app({words!r})\n"
         "except SystemExit: pass\n"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"
@@ -208,7 +208,7 @@ def test_nothing_heavy_is_loaded(words: list[str]) -> None:
 
 def test_nothing_heavy_is_loaded_to_complete() -> None:
     program = (
-        "import sys; from checker.cli import app, completing as c\n"
+        "import sys; from proofka.checker.cli import app, completing as c\n"
         "for complete in (c.complete_word, c.complete_property, c.complete_assumption, c.complete_faults,\n"
         "                 c.complete_switch_on, c.complete_switch_off): assert complete('')\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
@@ -219,9 +219,9 @@ def test_nothing_heavy_is_loaded_to_complete() -> None:
 
 def test_commands_are_listed_without_the_model() -> None:
     """A wrong option or a version takes only the time of starting Python and typer."""
-    program = "import sys, checker.cli; print(*sys.modules)"
+    program = "import sys, proofka.checker.cli; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not [name for name in ran.stdout.split() if name.startswith("model.deployment.")]
+    assert not [name for name in ran.stdout.split() if name.startswith("proofka.model.deployment.")]
 
 
 # The man page.

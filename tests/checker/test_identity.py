@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import z3
 
-from checker.budget import Budget
-from checker.check import Run, prepare_groups, question_ids
-from checker.identity import Fingerprint, verdict_id
-from model.deployment import Deployment
-from model.deployment.choices import Acks, Commit, OnSendError, Processing, Sink
-from model.faults import Fault
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run, prepare_groups, question_ids
+from proofka.checker.identity import Fingerprint, verdict_id
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import Acks, Commit, OnSendError, Processing, Sink
+from proofka.model.faults import Fault
 from tests.checker.asking import SMALL, assuming, example
 from tests.deployments import changed
 

@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from checker.interruption import held_back, interrupts
+from proofka.checker.interruption import held_back, interrupts
 from tests.checker.test_cli import ROOT, proofka
 
 
@@ -40,7 +40,7 @@ INTERRUPTED = """
 import signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from checker import cli
+from proofka.checker import cli
 
 moment, numbers, submit = int(sys.argv.pop(1)), count(1), ThreadPoolExecutor.submit
 
@@ -87,13 +87,15 @@ class Interrupting:
 sys.meta_path.insert(0, Interrupting())
 if how == "ignoring":
     signal.signal(number, signal.SIG_IGN)
-from checker.__main__ import main
+from proofka.__main__ import main
 main()
 """
 
 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
-@pytest.mark.parametrize("moment", ["checker.cli", "typer", "checker.cli.check", "model.deployment.question"])
+@pytest.mark.parametrize(
+    "moment", ["proofka.checker.cli", "typer", "proofka.checker.cli.check", "proofka.model.deployment.question"]
+)
 def test_a_request_to_stop_while_the_program_is_loaded_is_one_line(moment: str, number: str) -> None:
     """An interrupt while the command still loads its packages gives one line, too."""
     run = [sys.executable, "-c", LOADED, "hearing", moment, number, "check", "examples/orders.yaml"]
@@ -104,7 +106,7 @@ def test_a_request_to_stop_while_the_program_is_loaded_is_one_line(moment: str, 
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
 def test_a_request_that_is_ignored_stays_ignored(number: str) -> None:
     """A shell that starts the program in the background ignores interrupts."""
-    run = [sys.executable, "-c", LOADED, "ignoring", "checker.cli.check", number, "--version"]
+    run = [sys.executable, "-c", LOADED, "ignoring", "proofka.checker.cli.check", number, "--version"]
     done = subprocess.run(run, capture_output=True, text=True, cwd=ROOT, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
 

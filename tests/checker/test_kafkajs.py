@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.verdict import Status
+from proofka.properties.verdict import Status
 from tests.checker.records import decide
 from tests.checker.test_clients import PIPELINE
 

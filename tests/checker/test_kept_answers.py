@@ -16,10 +16,10 @@ from typing import Any
 
 import pytest
 
-from checker.check import check
-from checker.source import Source, narrowed
-from model.deployment.deployment import Deployment
-from properties.verdict import Result, Verdict
+from proofka.checker.check import check
+from proofka.checker.source import Source, narrowed
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Result, Verdict
 
 ROOT = Path(__file__).parents[2]
 FILE = Path(__file__).parent / "kept" / "answers.json"

@@ -15,29 +15,29 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.cone import FreeVariables
-from checker.kernel.canonical import Canonical
-from checker.kernel.emission import UnsupportedTerm
-from checker.kernel.layout import Layout, lay_out
-from checker.kernel.native import Kernel, compile_kernel
-from checker.questions import prepare
-from checker.reductions.ranking import ranked_state, rankings
-from checker.solver import Replayer
-from model.deployment import Deployment
-from model.deployment.choices import Commit, Group, OffsetReset, OnProcessingError, Processing, ProducerId, Sink
-from model.deployment.compaction import Compaction, Keys
-from model.deployment.older_transactions import older_transactions_of
-from model.deployment.rebalancing import AT_ANY_TIME, IN_ORDER
-from model.deployment.release import parse_release
-from model.deployment.sender import OF_JAVA, ClientRecovery
-from model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
-from model.deployment.transactional import Transactional
-from model.deployment.truncation import Truncation
-from model.durations import Quantity
-from model.faults import Fault
-from model.language import Action, TransitionSystem, Variable
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.cone import FreeVariables
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.kernel.emission import UnsupportedTerm
+from proofka.checker.kernel.layout import Layout, lay_out
+from proofka.checker.kernel.native import Kernel, compile_kernel
+from proofka.checker.questions import prepare
+from proofka.checker.reductions.ranking import ranked_state, rankings
+from proofka.checker.solver import Replayer
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import Commit, Group, OffsetReset, OnProcessingError, Processing, ProducerId, Sink
+from proofka.model.deployment.compaction import Compaction, Keys
+from proofka.model.deployment.older_transactions import older_transactions_of
+from proofka.model.deployment.rebalancing import AT_ANY_TIME, IN_ORDER
+from proofka.model.deployment.release import parse_release
+from proofka.model.deployment.sender import OF_JAVA, ClientRecovery
+from proofka.model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
+from proofka.model.language import Action, TransitionSystem, Variable
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import MOST_KINDS, SMALL, example
 from tests.checker.plain_evaluator import holds, successors
 from tests.deployments import changed

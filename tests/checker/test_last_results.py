@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.cli.last_results import LastResults
+from proofka.checker.cli.last_results import LastResults
 
 
 def test_result_that_was_not_asked_for_the_longest_goes_first() -> None:

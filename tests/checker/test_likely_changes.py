@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from checker.likely_changes import likeliest_first
-from model.deployment import read_deployment
-from model.deployment.changing import changes_of
+from proofka.checker.likely_changes import likeliest_first
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.changing import changes_of
 from tests.reports import samples
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from checker.modelling_assumptions import COMMITS_LAST
-from model.deployment import Deployment
-from model.deployment.choices import Commit, Group, OffsetReset, Sink
-from model.faults import Fault
-from properties.verdict import CutSet, Status
+from proofka.checker.modelling_assumptions import COMMITS_LAST
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import Commit, Group, OffsetReset, Sink
+from proofka.model.faults import Fault
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
 from tests.deployments import changed
 from tests.model.scripted import scenario

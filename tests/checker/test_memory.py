@@ -8,11 +8,11 @@ from itertools import product
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.choices import Commit, Group, OnProcessingError, Sink
-from model.durations import Quantity
-from model.faults import Fault
-from properties.catalogue import properties_of
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import Commit, Group, OnProcessingError, Sink
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import ask, cut, example
 from tests.checker.plain_evaluator import holds
 from tests.deployments import changed

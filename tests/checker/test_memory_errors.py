@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from checker.cli.memory_errors import one_line_without_memory
-from checker.refused_memory import is_refusal
+from proofka.checker.cli.memory_errors import one_line_without_memory
+from proofka.checker.refused_memory import is_refusal
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ def test_a_check_under_a_limit_of_the_shell(kilobytes: int) -> None:
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (kilobytes << 10, kilobytes << 10))
 
-    command = [sys.executable, "-m", "checker", "check", "examples/orders.yaml", "--more", "0", "--quiet"]
+    command = [sys.executable, "-m", "proofka", "check", "examples/orders.yaml", "--more", "0", "--quiet"]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, preexec_fn=limited)
     assert ran.returncode == 5, ran.stderr
     assert ran.stderr.startswith("the system refused memory or a thread") and ran.stderr.count("\n") == 1
@@ -67,12 +67,12 @@ class Failing:
             raise getattr(__builtins__, kind)("error return without exception set")
 
 sys.meta_path.insert(0, Failing())
-from checker.__main__ import main
+from proofka.__main__ import main
 main()
 """
 
 
-@pytest.mark.parametrize("moment", ["checker.cli", "checker.cli.check", "checker.check"])
+@pytest.mark.parametrize("moment", ["proofka.checker.cli", "proofka.checker.cli.check", "proofka.checker.check"])
 @pytest.mark.parametrize(
     ("kind", "status", "last"),
     [

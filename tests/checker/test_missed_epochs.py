@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 import z3
 
-from model.deployment.explored import Bounds
-from model.deployment.truncation import Truncation
-from model.faults import Fault
-from model.language import Action
-from model.pipeline import Model, build
-from model.state.pipeline import Pipeline
-from properties.verdict import CutSet, Status
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.faults import Fault
+from proofka.model.language import Action
+from proofka.model.pipeline import Model, build
+from proofka.model.state.pipeline import Pipeline
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
 from tests.checker.records import decide
 from tests.deployments import changed

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.modelling_assumptions import (
+from proofka.checker.modelling_assumptions import (
     CAUGHT_UP_SOON,
     COMMITS_LAST,
     COORDINATOR_IS_ASKED,
@@ -42,7 +42,7 @@ from checker.modelling_assumptions import (
     Granted,
     assumptions_behind,
 )
-from model.deployment import Deployment, read_deployment
+from proofka.model.deployment import Deployment, read_deployment
 
 POWER_AND_CRASH = {"faults.power-loss": "1", "faults.consumer-crash": "1"}
 BY_HAND = {"enable.auto.commit": "false"}

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from model.deployment import Deployment
-from model.deployment.choices import Acks, Commit, Processing
-from model.deployment.explored import Bounds, FaultBudget
-from model.faults import Fault
-from properties.verdict import CutSet, Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import Acks, Commit, Processing
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.faults import Fault
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import ask, example
 from tests.deployments import changed
 

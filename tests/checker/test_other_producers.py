@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 import z3
 
-from model.deployment import Deployment
-from model.deployment.choices import Sink
-from model.deployment.explored import Bounds, FaultBudget
-from model.faults import Fault
-from model.language import Action, Effect
-from model.log.replica import advance_high_watermark, append
-from model.pipeline import Model, build
-from model.producing.produce import has_room
-from model.state.pipeline import Fate, Replica
-from properties.verdict import CutSet
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import Sink
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect
+from proofka.model.log.replica import advance_high_watermark, append
+from proofka.model.pipeline import Model, build
+from proofka.model.producing.produce import has_room
+from proofka.model.state.pipeline import Fate, Replica
+from proofka.properties.verdict import CutSet
 from tests.checker.asking import ask, example
 from tests.deployments import changed
 

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.bundle import write_bundle
-from checker.bundle_check import of_another_model
-from checker.check import check
-from checker.outcomes_check import verify_outcomes
-from checker.tampered import TamperedDocument
-from checker.verify import verify
-from properties.reproduced import Fact, Outcome, digest
-from properties.sealing import SEAL, seal
-from reports.document import to_document
+from proofka.checker import cli
+from proofka.checker.bundle import write_bundle
+from proofka.checker.bundle_check import of_another_model
+from proofka.checker.check import check
+from proofka.checker.outcomes_check import verify_outcomes
+from proofka.checker.tampered import TamperedDocument
+from proofka.checker.verify import verify
+from proofka.properties.reproduced import Fact, Outcome, digest
+from proofka.properties.sealing import SEAL, seal
+from proofka.reports.document import to_document
 from tests.checker.asking import deployment_of
 from tests.checker.test_verify import DEPLOYMENT
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.choices import OnRestart, OnSendError, OnStop
-from model.deployment.explored import Bounds
-from model.faults import Fault
-from properties.verdict import CutSet, Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import OnRestart, OnSendError, OnStop
+from proofka.model.deployment.explored import Bounds
+from proofka.model.faults import Fault
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
 from tests.deployments import changed
 

@@ -7,10 +7,10 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.budget import Budget
-from checker.published import explore_whole
-from model.published.protocols import protocol
+from proofka.checker import cli
+from proofka.checker.budget import Budget
+from proofka.checker.published import explore_whole
+from proofka.model.published.protocols import protocol
 from tests.model.published.table import LEVELS, LEVELS_CONSTANTS, ROWS, Row
 
 

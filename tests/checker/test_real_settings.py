@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import proofka
-from checker.cluster.launching import libraries
-from checker.real_settings import group_of
+from proofka.checker.cluster.launching import libraries
+from proofka.checker.real_settings import group_of
 
 WITHOUT_IDEMPOTENCE = {"kafka-python": ", enable_idempotence: false"}
 """Settings without which a producer is not modelled, by library."""

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.rebuilt import verify_settings
-from checker.source import Source, narrowed
-from checker.tampered import TamperedDocument
-from model.deployment import from_document, read_deployment, to_document
-from model.deployment.deployment import Deployment
+from proofka.checker.rebuilt import verify_settings
+from proofka.checker.source import Source, narrowed
+from proofka.checker.tampered import TamperedDocument
+from proofka.model.deployment import from_document, read_deployment, to_document
+from proofka.model.deployment.deployment import Deployment
 from tests.checker.asking import EXAMPLES, deployment_of
 
 SPRING = """\

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.budget import Budget
-from checker.reexploration import recount
-from checker.tampered import TamperedDocument
+from proofka.checker import cli
+from proofka.checker.budget import Budget
+from proofka.checker.reexploration import recount
+from proofka.checker.tampered import TamperedDocument
 
 DEPLOYMENT = """
 kafka: "4.0"

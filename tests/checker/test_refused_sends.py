@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.choices import Sends
-from model.deployment.explored import FaultBudget
-from model.faults import Fault
-from model.producing.sending_before_3_2 import SendingBefore32
-from model.state.transactions import Outcome
-from properties.verdict import Status
+from proofka.model.deployment.choices import Sends
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.faults import Fault
+from proofka.model.producing.sending_before_3_2 import SendingBefore32
+from proofka.model.state.transactions import Outcome
+from proofka.properties.verdict import Status
 from tests.checker.asking import cut
 from tests.checker.records import decide
 from tests.model.scripted import Scenario

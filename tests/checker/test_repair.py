@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from checker import repair as repairing
-from checker.budget import Budget
-from checker.candidate import Candidate
-from checker.check import check
-from checker.explanation import Target, prevented, preventions
-from checker.likely_changes import may_prevent
-from checker.repair import Repair, Search, violated
-from checker.repair_watch import Unwatched
-from checker.run_transfer import Counterexample, run_of
-from model.deployment import DeploymentError, read_deployment
-from model.deployment.changing import Change, changed, strengthenings
-from model.deployment.deployment import Deployment
-from properties.likely_settings import likely_for
-from properties.verdict import Result, Status
+from proofka.checker import repair as repairing
+from proofka.checker.budget import Budget
+from proofka.checker.candidate import Candidate
+from proofka.checker.check import check
+from proofka.checker.explanation import Target, prevented, preventions
+from proofka.checker.likely_changes import may_prevent
+from proofka.checker.repair import Repair, Search, violated
+from proofka.checker.repair_watch import Unwatched
+from proofka.checker.run_transfer import Counterexample, run_of
+from proofka.model.deployment import DeploymentError, read_deployment
+from proofka.model.deployment.changing import Change, changed, strengthenings
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.likely_settings import likely_for
+from proofka.properties.verdict import Result, Status
 
 TEXT = """\
 kafka: "4.0"

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli import app
-from checker.repair import Repair, Repairs, Search
-from checker.source import Source
-from model.deployment.changing import strengthenings
-from properties.verdict import Result, Status
-from reports import wording
+from proofka.checker.cli import app
+from proofka.checker.repair import Repair, Repairs, Search
+from proofka.checker.source import Source
+from proofka.model.deployment.changing import strengthenings
+from proofka.properties.verdict import Result, Status
+from proofka.reports import wording
 from tests.reports import samples
 from tests.reports.samples import verdict
 
@@ -63,7 +63,7 @@ V, H, E, U = Status.VIOLATED, Status.HOLDS, Status.VACUOUS, Status.UNKNOWN
 )
 def test_exit_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repairs: Repairs, status: int) -> None:
     """A vacuous or undecided property is no success."""
-    monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
+    monkeypatch.setattr("proofka.checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
     assert repair(tmp_path).exit_code == status
 
 
@@ -72,7 +72,7 @@ def test_refused_writes_are_the_reason_that_nothing_is_repaired(
 ) -> None:
     """Two in-sync replicas of one: no property is violated, because no record is ever written."""
     monkeypatch.setattr(
-        "checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: found(of(E), None))
+        "proofka.checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: found(of(E), None))
     )
     file = tmp_path / "d.yaml"
     file.write_text(
@@ -93,7 +93,7 @@ def test_each_repair_says_within_which_bounds_it_was_checked(tmp_path: Path, mon
     other = replace(other, verdicts=(replace(first, coverage=near), replace(second, coverage=far)))
     repairs = tuple(Repair(ACKS, samples.DEPLOYMENT, result, ("p0", "p1"), needed=True) for result in (one, other))
     ended = Repairs(of(V, H), ("p0", "p1"), repairs, (), 2, 0, stopped=False)
-    monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: ended))
+    monkeypatch.setattr("proofka.checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: ended))
     said = " ".join(repair(tmp_path).stdout.split())
     sizes = f"sizes: {wording.sizes(coverage)}"
     before, _, after = said.partition(" 2 producer.acks=all")
@@ -129,7 +129,7 @@ def test_an_interrupt_is_not_reported_as_a_time_limit(tmp_path: Path, monkeypatc
         ended = found(of(V), of(H), stopped=True)
         return replace(ended, found=(replace(ended.found[0], needed=False),))
 
-    monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=until_stopped))
+    monkeypatch.setattr("proofka.checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=until_stopped))
     ran = repair(tmp_path, "--time", "1")
     said = " ".join(ran.stdout.split())
     assert ran.stderr == "interrupted\n"
@@ -139,7 +139,9 @@ def test_an_interrupt_is_not_reported_as_a_time_limit(tmp_path: Path, monkeypatc
 
 def test_command_names_next_steps_if_no_change_repairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(repairs: Repairs) -> str:
-        monkeypatch.setattr("checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs))
+        monkeypatch.setattr(
+            "proofka.checker.repair.Search", lambda *_, **__: SimpleNamespace(repairs=lambda most: repairs)
+        )
         return " ".join(repair(tmp_path).stdout.split())
 
     wrong = verdict("p0", V, required=True, cut_sets=((("kill", 1),),))

@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from checker import cli
-from checker.bundle import CERTIFICATE, SourceFile, read_bundle, write_bundle
-from checker.check import check
-from checker.cli import exploring
-from checker.cluster.errors import CannotStart
-from checker.reproduction import keeping, session
-from checker.reproduction.plan import Plan
-from checker.verify import verify
-from properties.certified import Certificate
-from properties.certified import to_document as to_certificate
-from properties.reproduced import Fact, Outcome, digest
-from properties.sealing import SEAL, seal
-from reports.document import result_from_document, to_document
+from proofka.checker import cli
+from proofka.checker.bundle import CERTIFICATE, SourceFile, read_bundle, write_bundle
+from proofka.checker.check import check
+from proofka.checker.cli import exploring
+from proofka.checker.cluster.errors import CannotStart
+from proofka.checker.reproduction import keeping, session
+from proofka.checker.reproduction.plan import Plan
+from proofka.checker.verify import verify
+from proofka.properties.certified import Certificate
+from proofka.properties.certified import to_document as to_certificate
+from proofka.properties.reproduced import Fact, Outcome, digest
+from proofka.properties.sealing import SEAL, seal
+from proofka.reports.document import result_from_document, to_document
 from tests.checker.asking import deployment_of
 from tests.checker.test_verify import DEPLOYMENT
 
@@ -259,7 +259,7 @@ def test_no_cluster_starts_after_a_check_that_was_interrupted(
 
 
 def test_a_bundle_of_another_model_is_refused(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from properties.sealing import SEAL, seal
+    from proofka.properties.sealing import SEAL, seal
 
     plans = replayed(monkeypatch)
     document = read(result)

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import pytest
 import z3
 
-from model.deployment import Deployment
-from model.deployment.explored import Bounds
-from model.faults import Fault
-from model.language import Action
-from model.pipeline import Model, build
-from model.state.pipeline import Pipeline
-from properties.verdict import CutSet, Status, Verdict
-from reports.guide.entry import table
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import Bounds
+from proofka.model.faults import Fault
+from proofka.model.language import Action
+from proofka.model.pipeline import Model, build
+from proofka.model.state.pipeline import Pipeline
+from proofka.properties.verdict import CutSet, Status, Verdict
+from proofka.reports.guide.entry import table
 from tests.checker.asking import ask, cut
 from tests.checker.records import recorded
 from tests.deployments import changed

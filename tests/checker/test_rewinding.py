@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import z3
 
-from model.language import Action
-from model.pipeline import build
-from model.recovery.franz_go import FranzGo
-from model.state.pipeline import Fate, Pipeline
-from properties.verdict import Status
+from proofka.model.language import Action
+from proofka.model.pipeline import build
+from proofka.model.recovery.franz_go import FranzGo
+from proofka.model.state.pipeline import Fate, Pipeline
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, assume, batch_of, leader_of, never

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import check
-from checker.sensitivity import sensitivities, smallest_cut_sets, variants
-from model.deployment import Deployment, read_properties
-from model.deployment.explored import Bounds, FaultBudget
-from model.faults import Fault
-from properties.verdict import Sensitivity, Status
-from reports.assumptions import assumption_summary
+from proofka.checker.budget import Budget
+from proofka.checker.check import check
+from proofka.checker.sensitivity import sensitivities, smallest_cut_sets, variants
+from proofka.model.deployment import Deployment, read_properties
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.faults import Fault
+from proofka.properties.verdict import Sensitivity, Status
+from proofka.reports.assumptions import assumption_summary
 from tests.reports.samples import RESULT
 
 UNDECIDED = tuple(Sensitivity("sends", "sync", name, Status.UNKNOWN, ()) for name in ("log-order", "processing-order"))
@@ -51,8 +51,8 @@ def test_variants_cover_every_other_value(tmp_path: Path) -> None:
 
 
 def test_assumption_with_the_same_system_is_not_explored(tmp_path: Path) -> None:
-    from checker.check import prepare_groups
-    from checker.questions import fingerprints
+    from proofka.checker.check import prepare_groups
+    from proofka.checker.questions import fingerprints
 
     deployment = manual_commits(tmp_path)
     narrowed = replace(deployment, faults=replace(deployment.faults, total=1))

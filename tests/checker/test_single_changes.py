@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import Run, explore
-from checker.explanation import Target, prevented, single_changes
-from checker.run_transfer import Counterexample, run_of
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
-from properties.verdict import Result, Status
-from reports.explained import preventions_of
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run, explore
+from proofka.checker.explanation import Target, prevented, single_changes
+from proofka.checker.run_transfer import Counterexample, run_of
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Result, Status
+from proofka.reports.explained import preventions_of
 
 TEXT = """\
 kafka: "4.0"

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.choices import Processing, Sink
-from model.faults import Fault
-from properties.catalogue import properties_of
-from properties.verdict import CutSet
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import Processing, Sink
+from proofka.model.faults import Fault
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import CutSet
 from tests.checker.asking import ask, cut, example
 from tests.checker.plain_evaluator import holds
 from tests.deployments import changed

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import z3
 
-from checker import solver
-from checker.solver import Replayer, SolverUndecided, UnsafeUpdate, prove_domain_safety
-from checker.terms import TermTable
-from model.deployment.choices import Acks
-from model.language import Action, TransitionSystem, Variable
-from model.pipeline import build
+from proofka.checker import solver
+from proofka.checker.solver import Replayer, SolverUndecided, UnsafeUpdate, prove_domain_safety
+from proofka.checker.terms import TermTable
+from proofka.model.deployment.choices import Acks
+from proofka.model.language import Action, TransitionSystem, Variable
+from proofka.model.pipeline import build
 from tests.checker.asking import SMALL, example
 from tests.checker.test_exploration import action
 

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-import checker.stability as computing
-from checker.check import check
-from checker.stability import VALUES, Outcome, Sized, stability
-from model.deployment import Deployment, read_deployment
-from properties.stability import AtSize, falls, unchanged_from
-from properties.verdict import Result, Status
-from reports.document import result_from_document, to_document
-from reports.schema import problem
-from reports.stability import stability_lines, warnings
+import proofka.checker.stability as computing
+from proofka.checker.check import check
+from proofka.checker.stability import VALUES, Outcome, Sized, stability
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.properties.stability import AtSize, falls, unchanged_from
+from proofka.properties.verdict import Result, Status
+from proofka.reports.document import result_from_document, to_document
+from proofka.reports.schema import problem
+from proofka.reports.stability import stability_lines, warnings
 from tests.checker.checkpointed import command
 
 ONE_BROKER = """

@@ -16,7 +16,7 @@ QUICKLY = ("--faults", "1", "--more", "0", "--quiet")
 
 
 def check(text: str, *arguments: str, command: str = "check") -> Answer:
-    words = [sys.executable, "-m", "checker", command, *arguments]
+    words = [sys.executable, "-m", "proofka", command, *arguments]
     done = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout, done.stderr
 
@@ -51,7 +51,7 @@ def test_a_line_that_cannot_be_read_is_named(text: str, told: str) -> None:
 
 
 def test_a_closed_standard_input_is_one_line() -> None:
-    words = f"{shlex.quote(sys.executable)} -m checker check - <&-"
+    words = f"{shlex.quote(sys.executable)} -m proofka check - <&-"
     done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=False)
     told = "-: standard input is closed; pipe a configuration into the command\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", told)

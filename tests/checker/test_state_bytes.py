@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.kernel.visited import SLOTS
-from checker.shard import Shard
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.kernel.visited import SLOTS
+from proofka.checker.shard import Shard
 from tests.checker.test_threads import MAZE_FAULTS, maze
 
 WORD_AND_PARENT = 12

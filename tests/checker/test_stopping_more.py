@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.processes import as_completed
+from proofka.checker.processes import as_completed
 from tests.checker.processes import alive, descendants, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ WORKER = "spawn_main"
 @pytest.fixture
 def looking() -> Iterator[subprocess.Popen[str]]:
     """Run a check that holds, and that searches for more in processes of its own."""
-    command = [sys.executable, "-m", "checker", "check", "examples/time/quick-workers.yaml", "--more", "100"]
+    command = [sys.executable, "-m", "proofka", "check", "examples/time/quick-workers.yaml", "--more", "100"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as check:
         wait_until(lambda: any(WORKER in one for one in descendants(check.pid).values()), "no worker began")
         yield check
@@ -58,6 +58,6 @@ def test_every_outcome_comes_with_its_item() -> None:
 def test_error_of_a_wrong_time_names_the_allowed_values() -> None:
     """Unlike ``--time`` it may be 0."""
     for text in ("-1", "x"):
-        command = [sys.executable, "-m", "checker", "check", "examples/acks-1.yaml", "--more", text]
+        command = [sys.executable, "-m", "proofka", "check", "examples/acks-1.yaml", "--more", text]
         ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         assert (ran.returncode, f"'{text}' is neither a number of seconds nor 0" in ran.stderr) == (2, True)

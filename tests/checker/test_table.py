@@ -14,16 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from checker.kernel import search, table, visited
-from checker.kernel.components import Components
-from checker.kernel.gate import PENDING, new_gate
-from checker.kernel.layout import lay_out
-from checker.kernel.native import Kernel, compile_kernel
-from checker.kernel.visited import NO_STEP, PARTITION_BITS, PARTITIONS
-from checker.kernel.wanted import EVERY_STATE
-from checker.search_threads import search_threads
-from checker.shard import INITIAL_STATE, MOST_LOAD, Shard, TooManyStates
-from model.language import Variable
+from proofka.checker.kernel import search, table, visited
+from proofka.checker.kernel.components import Components
+from proofka.checker.kernel.gate import PENDING, new_gate
+from proofka.checker.kernel.layout import lay_out
+from proofka.checker.kernel.native import Kernel, compile_kernel
+from proofka.checker.kernel.visited import NO_STEP, PARTITION_BITS, PARTITIONS
+from proofka.checker.kernel.wanted import EVERY_STATE
+from proofka.checker.search_threads import search_threads
+from proofka.checker.shard import INITIAL_STATE, MOST_LOAD, Shard, TooManyStates
+from proofka.model.language import Variable
 
 State = tuple[int, ...]
 Found = tuple[State, int]

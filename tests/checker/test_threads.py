@@ -16,19 +16,19 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker import breadth_first, embedded
-from checker.breadth_first import AIM, PIECES, Search
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Exploration, Question
-from checker.kernel.gate import CUT_SHORT, ROUNDS, claim, is_last, new_gate, open_gate
-from checker.kernel.visited import PARTITIONS
-from checker.search_threads import search_threads
-from checker.shard import Shard
-from model.faults import Fault
-from model.language import TransitionSystem, Variable
-from model.published.protocols import protocol
-from properties.verdict import Verdict
+from proofka.checker import breadth_first, embedded
+from proofka.checker.breadth_first import AIM, PIECES, Search
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Exploration, Question
+from proofka.checker.kernel.gate import CUT_SHORT, ROUNDS, claim, is_last, new_gate, open_gate
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.checker.search_threads import search_threads
+from proofka.checker.shard import Shard
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem, Variable
+from proofka.model.published.protocols import protocol
+from proofka.properties.verdict import Verdict
 from tests.checker.asking import SMALL, example, run
 from tests.checker.naive import Naive, freeze
 from tests.checker.test_exploration import (

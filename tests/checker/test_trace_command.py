@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.bundle import write_bundle
-from checker.cli import app, exploring
-from reports.document import to_document
+from proofka.checker.bundle import write_bundle
+from proofka.checker.cli import app, exploring
+from proofka.reports.document import to_document
 from tests.reports import samples
 
 RUNNER = CliRunner(env={"COLUMNS": "80"})
@@ -140,7 +140,7 @@ def test_hostile_results_move_no_cursor(tmp_path: Path) -> None:
 
 def test_a_result_is_shown_without_the_heavy_packages(result: Path) -> None:
     program = (
-        "import sys; from checker.cli import app\n"
+        "import sys; from proofka.checker.cli import app\n"
         f"try: app(['trace', {str(result)!r}, '1'])\n"
         "except SystemExit: pass\n"
         "print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr)"

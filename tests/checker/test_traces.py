@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from checker.solver import Replayer
-from checker.traces import ReplayMismatch, build_trace, cut_set, replay, steps_of
-from model.faults import Fault
-from model.language import Action, describe
-from model.pipeline import Model, build
-from properties.catalogue import properties_of
-from properties.property import Property
-from properties.verdict import Trace
+from proofka.checker.solver import Replayer
+from proofka.checker.traces import ReplayMismatch, build_trace, cut_set, replay, steps_of
+from proofka.model.faults import Fault
+from proofka.model.language import Action, describe
+from proofka.model.pipeline import Model, build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.property import Property
+from proofka.properties.verdict import Trace
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.deployments import changed
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.choices import OnProcessingError, OnRestart, OnSendError, Sink
-from model.deployment.explored import Bounds
-from model.deployment.required_properties import OF_TRANSACTIONS
-from model.deployment.transactional import Transactional
-from model.durations import Quantity
-from model.faults import Fault
-from properties.verdict import CutSet, Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import OnProcessingError, OnRestart, OnSendError, Sink
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.required_properties import OF_TRANSACTIONS
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import ask, cut, example
 from tests.deployments import changed
 

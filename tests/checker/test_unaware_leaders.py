@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.explored import Bounds
-from model.faults import Fault
-from model.language import Action
-from model.language.terms import And
-from model.pipeline import Model, build
-from model.state.pipeline import Fate, Pipeline
-from properties.verdict import Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import Bounds
+from proofka.model.faults import Fault
+from proofka.model.language import Action
+from proofka.model.language.terms import And
+from proofka.model.pipeline import Model, build
+from proofka.model.state.pipeline import Fate, Pipeline
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask, assuming, cut, deployment_of
 from tests.deployments import changed
 from tests.model.mutate import leader_of, rewrite

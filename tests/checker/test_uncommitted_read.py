@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.errors import DeploymentError
-from properties.verdict import Status
+from proofka.model.deployment.errors import DeploymentError
+from proofka.properties.verdict import Status
 from tests.checker.test_answers import asked, steps
 
 PROPERTY = "no-uncommitted-read"

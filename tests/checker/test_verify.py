@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.budget import Budget
-from checker.check import check, explore
-from checker.deepening import Depth
-from checker.tampered import TamperedDocument
-from checker.verify import verify
-from properties.sealing import SEAL, seal
-from reports.document import to_document
+from proofka.checker import cli
+from proofka.checker.budget import Budget
+from proofka.checker.check import check, explore
+from proofka.checker.deepening import Depth
+from proofka.checker.tampered import TamperedDocument
+from proofka.checker.verify import verify
+from proofka.properties.sealing import SEAL, seal
+from proofka.reports.document import to_document
 from tests.checker.asking import deployment_of
 
 Document = dict[str, Any]

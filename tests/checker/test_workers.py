@@ -13,11 +13,11 @@ from dataclasses import replace
 import pytest
 import z3
 
-from model.deployment import DeploymentError, NotModelledError
-from model.language import Action
-from model.pipeline import build
-from model.state.pipeline import Pipeline
-from properties.verdict import Status
+from proofka.model.deployment import DeploymentError, NotModelledError
+from proofka.model.language import Action
+from proofka.model.pipeline import build
+from proofka.model.state.pipeline import Pipeline
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, never, rewrite

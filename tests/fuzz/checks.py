@@ -21,8 +21,8 @@ from typing import Any
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
-from checker.cli.program import app
-from model.deployment.reasons import find_reason
+from proofka.checker.cli.program import app
+from proofka.model.deployment.reasons import find_reason
 
 ROOT = Path(__file__).parents[2]
 TABLES = ROOT / "model" / "deployment" / "tables"

@@ -34,11 +34,11 @@ NAMES = (
 
 def read(content: bytes) -> None:
     """Read bytes with the readers; the first byte chooses the name of the file."""
-    from model.deployment.dialects.document import Document
-    from model.deployment.dialects.own import is_deployment
-    from model.deployment.dialects.recognising import dialect_of
-    from model.deployment.errors import DeploymentError
-    from model.deployment.source import decode_text
+    from proofka.model.deployment.dialects.document import Document
+    from proofka.model.deployment.dialects.own import is_deployment
+    from proofka.model.deployment.dialects.recognising import dialect_of
+    from proofka.model.deployment.errors import DeploymentError
+    from proofka.model.deployment.source import decode_text
 
     if len(content) < 2:
         return
@@ -58,8 +58,8 @@ def main() -> None:
     import atheris
 
     fuzzer: Any = atheris
-    with fuzzer.instrument_imports(include=["model.deployment.dialects"]):
-        import model.deployment.dialects.recognising  # noqa: F401
+    with fuzzer.instrument_imports(include=["proofka.model.deployment.dialects"]):
+        import proofka.model.deployment.dialects.recognising  # noqa: F401
     fuzzer.Setup(sys.argv, read)
     fuzzer.Fuzz()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment
-from properties.verdict import Status
+from proofka.model.deployment import Deployment
+from proofka.properties.verdict import Status
 from tests.fuzz.verdicts import Answer, compared, deployment, differences
 from tests.reports import samples
 

@@ -13,14 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.check import check, verdict_on
-from checker.reductions.choice import Reduction, words
-from model.deployment import Deployment, read_deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.explored import FaultBudget
-from model.faults import ONCE, Fault
-from properties.verdict import CutSet, Status, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import check, verdict_on
+from proofka.checker.reductions.choice import Reduction, words
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.faults import ONCE, Fault
+from proofka.properties.verdict import CutSet, Status, Verdict
 from tests.fuzz.checks import in_yaml, of_deployment, of_libraries
 
 KINDS = tuple(kind for kind in Fault if kind not in ONCE)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import z3
 
-from model.language import Action, Variable
-from model.pipeline import Model
-from model.state.pipeline import Batch, Pipeline, Replica
+from proofka.model.language import Action, Variable
+from proofka.model.pipeline import Model
+from proofka.model.state.pipeline import Batch, Pipeline, Replica
 
 Rewrite = Callable[[Pipeline, Action], Action]
 Mutation = Callable[[Model], Model]

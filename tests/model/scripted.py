@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from model.deployment import Deployment
-from model.deployment.explored import Bounds
-from model.language import Action, Variable
-from model.pipeline import Model, build
-from model.state.pipeline import Fate
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import Bounds
+from proofka.model.language import Action, Variable
+from proofka.model.pipeline import Model, build
+from proofka.model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds, successor
 from tests.deployments import changed

@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 import z3
 
-from model.deployment import Deployment
-from model.deployment.compaction import Compaction, Keys
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.implied.cleaning import drops_markers
-from model.deployment.transactional import Transactional
-from model.durations import Quantity
-from model.faults import Fault
-from model.log.holes import keeps_record
-from model.log.visibility import can_be_read, end_of_reading
-from model.pipeline import declared
-from model.sequencing.idempotence import check_sequence
-from model.state.compaction import Marker
-from properties.catalogue import properties_of
-from properties.situations import value
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.compaction import Compaction, Keys
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.implied.cleaning import drops_markers
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
+from proofka.model.log.holes import keeps_record
+from proofka.model.log.visibility import can_be_read, end_of_reading
+from proofka.model.pipeline import declared
+from proofka.model.sequencing.idempotence import check_sequence
+from proofka.model.state.compaction import Marker
+from proofka.properties.catalogue import properties_of
+from proofka.properties.situations import value
 from tests.checker.plain_evaluator import holds
 from tests.model.scripted import Scenario, scenario
 

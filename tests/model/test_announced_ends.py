@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from model.deployment.truncation import Truncation
-from model.faults import Fault
-from model.state.pipeline import Fate
-from properties.verdict import Status
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
+from proofka.properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment, read_deployment
-from model.deployment.choices import Acks
-from model.deployment.errors import DeploymentError
-from model.deployment.implied.outages import answers_may_be_late
-from model.faults import Fault
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.implied.outages import answers_may_be_late
+from proofka.model.faults import Fault
 from tests.checker.asking import example
 from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario

@@ -8,8 +8,8 @@ from itertools import combinations_with_replacement
 import pytest
 import z3
 
-from model.replication.fetching import end_asked_epoch_by_epoch, end_of_last_epoch
-from model.state.pipeline import Replica
+from proofka.model.replication.fetching import end_asked_epoch_by_epoch, end_of_last_epoch
+from proofka.model.state.pipeline import Replica
 from tests.model.scripted import BOUNDS, scenario
 
 Log = tuple[int, ...]

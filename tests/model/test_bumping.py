@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.librdkafka import LIBRARY
-from model.deployment.record_reader import read_record
-from model.deployment.sender import Sender
-from model.faults import Fault
-from model.state.pipeline import Fate
-from model.state.transactions import Outcome, Status
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.librdkafka import LIBRARY
+from proofka.model.deployment.record_reader import read_record
+from proofka.model.deployment.sender import Sender
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
+from proofka.model.state.transactions import Outcome, Status
 from tests.model.scripted import Scenario, scenario
 from tests.model.test_transactions import ABORT, ANEW, VERSION_1, outcome, readable, status, violates
 

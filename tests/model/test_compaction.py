@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import z3
 
-from model.deployment.choices import Commit, ProducerId
-from model.deployment.compaction import Compaction, Keys
-from model.durations import Quantity
-from model.log.holes import keeps_record
-from model.sequencing.idempotence import check_sequence
-from properties import loss
-from properties.agreement import disagree
+from proofka.model.deployment.choices import Commit, ProducerId
+from proofka.model.deployment.compaction import Compaction, Keys
+from proofka.model.durations import Quantity
+from proofka.model.log.holes import keeps_record
+from proofka.model.sequencing.idempotence import check_sequence
+from proofka.properties import loss
+from proofka.properties.agreement import disagree
 from tests.checker.plain_evaluator import holds
 from tests.model.scripted import Scenario
 from tests.model.scripted import scenario as any_scenario

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import read_deployment
-from model.faults import Fault
-from model.state.pipeline import Fate
-from properties.verdict import CutSet
+from proofka.model.deployment import read_deployment
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
+from proofka.properties.verdict import CutSet
 from tests.checker.asking import ask, assuming, cut
 from tests.model.scripted import Scenario
 

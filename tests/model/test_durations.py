@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.durations import Duration, Quantity
+from proofka.model.durations import Duration, Quantity
 
 SESSION = Quantity("session", 9000, 9000)
 NETWORK = Quantity("network", 10, 100)

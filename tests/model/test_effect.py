@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import z3
 
-from model.language import Effect, Variable, flag
+from proofka.model.language import Effect, Variable, flag
 
 COUNT = Variable("count", 0, 3, 0)
 

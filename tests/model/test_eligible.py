@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from model.deployment.choices import Acks
+from proofka.model.deployment.choices import Acks
 from tests.model import scripted
 from tests.model.scripted import Scenario
 

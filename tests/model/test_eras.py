@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.faults import Fault
+from proofka.model.faults import Fault
 from tests.checker.asking import example
 from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario, scenario

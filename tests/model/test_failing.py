@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from model.deployment.choices import Commit, Group, OnProcessingError, OnSendError, Processing, Sink
-from model.deployment.explored import Bounds
-from model.deployment.implied.expiry import reading_in_time_is_assumed
-from model.deployment.implied.processing import retries_processing
-from model.faults import Fault
-from model.state.pipeline import Fate
-from properties.loss import skipped
+from proofka.model.deployment.choices import Commit, Group, OnProcessingError, OnSendError, Processing, Sink
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.implied.expiry import reading_in_time_is_assumed
+from proofka.model.deployment.implied.processing import retries_processing
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
+from proofka.properties.loss import skipped
 from tests.checker.asking import MOST_KINDS, example
 from tests.checker.plain_evaluator import holds
 from tests.deployments import changed

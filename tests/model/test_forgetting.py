@@ -8,13 +8,13 @@ from functools import cache
 
 import pytest
 
-from model.deployment.choices import ProducerId
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.transactional import Transactional
-from model.faults import Fault
-from model.pipeline import declared
-from model.state.pipeline import Fate
-from model.state.transactions import EARLIER, Keeping, Outcome, Status
+from proofka.model.deployment.choices import ProducerId
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.faults import Fault
+from proofka.model.pipeline import declared
+from proofka.model.state.pipeline import Fate
+from proofka.model.state.transactions import EARLIER, Keeping, Outcome, Status
 from tests.model.scripted import Scenario, scenario
 from tests.model.test_transactions import (
     ABORT,

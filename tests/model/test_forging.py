@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment, read_deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.truncation import Truncation
-from model.faults import Fault
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.faults import Fault
 from tests.checker.asking import example
 from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario

@@ -16,17 +16,17 @@ from pathlib import Path
 import pytest
 import z3
 
-from model.deployment import Deployment
-from model.deployment.choices import OnProcessingError, Processing
-from model.deployment.compaction import Compaction
-from model.deployment.explored import FaultBudget
-from model.deployment.truncation import Truncation
-from model.durations import Quantity
-from model.faults import DELAYS_READING, OF_BROKERS, REPLACES_MEMBER, Fault
-from model.language import Action, Variable
-from model.log.unserved import is_unserved
-from model.pipeline import Model, build
-from model.state.taking_part import takes_part
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import OnProcessingError, Processing
+from proofka.model.deployment.compaction import Compaction
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.durations import Quantity
+from proofka.model.faults import DELAYS_READING, OF_BROKERS, REPLACES_MEMBER, Fault
+from proofka.model.language import Action, Variable
+from proofka.model.log.unserved import is_unserved
+from proofka.model.pipeline import Model, build
+from proofka.model.state.taking_part import takes_part
 from tests.checker.asking import MANY
 from tests.checker.plain_evaluator import holds
 from tests.checker.test_kernel import deployments
@@ -220,41 +220,45 @@ def test_no_action_forgets_a_value_that_other_actions_read(name: str) -> None:
 
 
 CALLS = (
-    ("model.compaction.cleaner", "while_it_takes_part", "tombstones before 3.1, moved"),
-    ("model.compaction.cleaner", "note_unserved", "tombstones"),
-    ("model.consuming.consumer", "note_outage_of_consumer", "deleted unread"),
-    ("model.consuming.failing", "note_outage_of_consumer", "deleted unread, closing"),
-    ("model.consuming.membership", "note_outage_of_consumer", "deleted unread"),
-    ("model.consuming.overlapping_offsets", "note_outage_of_consumer", "deleted unread, offsets that overlap"),
-    ("model.log.early_expiry", "while_it_takes_part", "transactions of 3.0 with brokers of 2.4"),
-    ("model.log.replica", "while_it_takes_part", "acks-0, one record"),
-    ("model.log.replica", "note_disturbance", "transactions that bump"),
-    ("model.producing.produce", "note_unserved", "tombstones in transactions"),
-    ("model.replication.answering_late", "while_it_takes_part", "acks-0, one record"),
-    ("model.replication.answering_late", "while_it_is_answered", "acks-0, one record"),
-    ("model.replication.broker", "while_it_takes_part", "acks-0, one record"),
-    ("model.replication.broker", "break_off_fetches", "acks-0, one record"),
-    ("model.replication.broker", "break_off_own_fetch", "acks-0, one record"),
-    ("model.replication.broker", "note_outage_of_brokers", "deleted unread"),
-    ("model.replication.broker", "note_unserved", "tombstones"),
-    ("model.replication.controller", "note_outage_of_brokers", "deleted unread"),
-    ("model.replication.controller", "note_unserved", "tombstones"),
-    ("model.replication.fetching", "while_it_is_answered", "acks-0, one record"),
-    ("model.replication.forging", "while_it_is_answered", "1.0, halting"),
-    ("model.replication.isr", "while_it_is_answered", "acks-0, one record"),
-    ("model.replication.isr", "note_unserved", "tombstones"),
-    ("model.replication.mixing_fetches", "while_it_is_answered", "acks-all, resending, flushing, fast restarts"),
-    ("model.replication.moving_replicas", "note_outage_of_brokers", "deleted unread"),
-    ("model.replication.moving_replicas", "note_unserved", "tombstones"),
-    ("model.replication.announced_ends", "while_it_takes_part", "acks-0, one record"),
-    ("model.replication.announced_ends", "note_outage_of_brokers", "deleted unread"),
-    ("model.replication.announced_ends", "note_unserved", "tombstones"),
-    ("model.replication.starting_early", "while_it_takes_part", "tombstones, early starts"),
-    ("model.transactions.forgetting", "note_disturbance", "transactions of version 2 that are forgotten"),
+    ("proofka.model.compaction.cleaner", "while_it_takes_part", "tombstones before 3.1, moved"),
+    ("proofka.model.compaction.cleaner", "note_unserved", "tombstones"),
+    ("proofka.model.consuming.consumer", "note_outage_of_consumer", "deleted unread"),
+    ("proofka.model.consuming.failing", "note_outage_of_consumer", "deleted unread, closing"),
+    ("proofka.model.consuming.membership", "note_outage_of_consumer", "deleted unread"),
+    ("proofka.model.consuming.overlapping_offsets", "note_outage_of_consumer", "deleted unread, offsets that overlap"),
+    ("proofka.model.log.early_expiry", "while_it_takes_part", "transactions of 3.0 with brokers of 2.4"),
+    ("proofka.model.log.replica", "while_it_takes_part", "acks-0, one record"),
+    ("proofka.model.log.replica", "note_disturbance", "transactions that bump"),
+    ("proofka.model.producing.produce", "note_unserved", "tombstones in transactions"),
+    ("proofka.model.replication.answering_late", "while_it_takes_part", "acks-0, one record"),
+    ("proofka.model.replication.answering_late", "while_it_is_answered", "acks-0, one record"),
+    ("proofka.model.replication.broker", "while_it_takes_part", "acks-0, one record"),
+    ("proofka.model.replication.broker", "break_off_fetches", "acks-0, one record"),
+    ("proofka.model.replication.broker", "break_off_own_fetch", "acks-0, one record"),
+    ("proofka.model.replication.broker", "note_outage_of_brokers", "deleted unread"),
+    ("proofka.model.replication.broker", "note_unserved", "tombstones"),
+    ("proofka.model.replication.controller", "note_outage_of_brokers", "deleted unread"),
+    ("proofka.model.replication.controller", "note_unserved", "tombstones"),
+    ("proofka.model.replication.fetching", "while_it_is_answered", "acks-0, one record"),
+    ("proofka.model.replication.forging", "while_it_is_answered", "1.0, halting"),
+    ("proofka.model.replication.isr", "while_it_is_answered", "acks-0, one record"),
+    ("proofka.model.replication.isr", "note_unserved", "tombstones"),
+    (
+        "proofka.model.replication.mixing_fetches",
+        "while_it_is_answered",
+        "acks-all, resending, flushing, fast restarts",
+    ),
+    ("proofka.model.replication.moving_replicas", "note_outage_of_brokers", "deleted unread"),
+    ("proofka.model.replication.moving_replicas", "note_unserved", "tombstones"),
+    ("proofka.model.replication.announced_ends", "while_it_takes_part", "acks-0, one record"),
+    ("proofka.model.replication.announced_ends", "note_outage_of_brokers", "deleted unread"),
+    ("proofka.model.replication.announced_ends", "note_unserved", "tombstones"),
+    ("proofka.model.replication.starting_early", "while_it_takes_part", "tombstones, early starts"),
+    ("proofka.model.transactions.forgetting", "note_disturbance", "transactions of version 2 that are forgotten"),
 )
 """Module, a function that its actions call, and a deployment in which that is noticed."""
 
-IMPLIED = {("model.replication.isr", "while_it_takes_part")}
+IMPLIED = {("proofka.model.replication.isr", "while_it_takes_part")}
 """Calls that only say what the rest of the guard implies: who leads takes part."""
 
 
@@ -274,7 +278,7 @@ def test_every_call_is_among_those_that_are_left_out() -> None:
     names = {name for _, name, _ in CALLS}
     found = set()
     for file in sorted((ROOT / "model").rglob("*.py")):
-        module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+        module = ".".join(("proofka", *file.relative_to(ROOT).with_suffix("").parts))
         nodes = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         imported = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
         found |= {(module, name) for name in imported & names}

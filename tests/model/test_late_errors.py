@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.choices import OnSendError
-from model.faults import Fault
-from model.state.pipeline import Fate
-from properties.verdict import CutSet
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import OnSendError
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
+from proofka.properties.verdict import CutSet
 from tests.checker.asking import ask, cut, example
 from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.implied.forgetting import brokers_forget_deleted
-from model.deployment.record_reader import read_record
-from model.state.kept_numbers import FORGOTTEN
-from model.state.pipeline import Fate
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.implied.forgetting import brokers_forget_deleted
+from proofka.model.deployment.record_reader import read_record
+from proofka.model.state.kept_numbers import FORGOTTEN
+from proofka.model.state.pipeline import Fate
 from tests.model.scripted import Scenario
 
 PIPELINE = {

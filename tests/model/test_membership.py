@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.faults import DESCRIPTION, ONLY_BY_NAME, Fault
-from model.pipeline import build
-from properties.verdict import Status
+from proofka.model.faults import DESCRIPTION, ONLY_BY_NAME, Fault
+from proofka.model.pipeline import build
+from proofka.properties.verdict import Status
 from tests.checker.records import decide, recorded
 
 GROUP = {

@@ -13,26 +13,26 @@ from typing import Any
 import pytest
 import z3
 
-from checker.solver import UnsafeUpdate
-from model.deployment import Deployment
-from model.deployment.choices import ProducerId, Sink
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.release import Release
-from model.deployment.required_properties import OF_TRANSACTIONS
-from model.deployment.sequencing import sequencing_of
-from model.deployment.transactional import Transactional
-from model.deployment.truncation import Truncation
-from model.faults import Fault
-from model.language import Action, Effect, Variable
-from model.log.replica import keep_prefix
-from model.pipeline import build
-from model.replication.fetching import common_prefix
-from model.sequencing.idempotence import check_sequence, numbers_sent
-from model.sequencing.network import is_dead
-from model.state.pipeline import Fate, Pipeline
-from model.state.transactions import Outcome
-from model.transactions.verification import is_verified
-from properties.verdict import CutSet, Status, Verdict
+from proofka.checker.solver import UnsafeUpdate
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import ProducerId, Sink
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.release import Release
+from proofka.model.deployment.required_properties import OF_TRANSACTIONS
+from proofka.model.deployment.sequencing import sequencing_of
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Effect, Variable
+from proofka.model.log.replica import keep_prefix
+from proofka.model.pipeline import build
+from proofka.model.replication.fetching import common_prefix
+from proofka.model.sequencing.idempotence import check_sequence, numbers_sent
+from proofka.model.sequencing.network import is_dead
+from proofka.model.state.pipeline import Fate, Pipeline
+from proofka.model.state.transactions import Outcome
+from proofka.model.transactions.verification import is_verified
+from proofka.properties.verdict import CutSet, Status, Verdict
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.deployments import changed
 from tests.model.mutate import (

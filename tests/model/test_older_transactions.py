@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from model.deployment.choices import ProducerId
-from model.deployment.explored import FaultBudget
-from model.deployment.older_transactions import InDoubt, OlderTransactions, older_transactions_of
-from model.deployment.release import parse_release
-from model.deployment.sequencing import Unknown
-from model.deployment.transactional import Transactional
-from model.faults import Fault
-from model.state.pipeline import Fate
-from model.state.transactions import Outcome, Status
+from proofka.model.deployment.choices import ProducerId
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.deployment.older_transactions import InDoubt, OlderTransactions, older_transactions_of
+from proofka.model.deployment.release import parse_release
+from proofka.model.deployment.sequencing import Unknown
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
+from proofka.model.state.transactions import Outcome, Status
 from tests.model.scripted import Scenario
 from tests.model.test_transactions import (
     ANEW,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from model.deployment.choices import OnRestart, OnSendError
-from model.deployment.explored import Bounds
+from proofka.model.deployment.choices import OnRestart, OnSendError
+from proofka.model.deployment.explored import Bounds
 from tests.checker.asking import deployment_of
 from tests.deployments import changed
 from tests.model.scripted import Scenario

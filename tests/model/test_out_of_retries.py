@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment.choices import OnSendError
-from model.state.pipeline import Fate
+from proofka.model.deployment.choices import OnSendError
+from proofka.model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario

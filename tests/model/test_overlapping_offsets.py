@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import copy
 from functools import cache
 
-from model.deployment.choices import Group, Sink
-from model.deployment.explored import Bounds, FaultBudget
-from model.faults import Fault
+from proofka.model.deployment.choices import Group, Sink
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.faults import Fault
 from tests.model.scripted import Scenario, scenario
 
 ONE = {"leader": 1, "count": 1}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Processing
+from proofka.model.deployment.choices import Processing
 from tests.model.scripted import Scenario, scenario
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from model.deployment.explored import Bounds
-from model.state.pipeline import Fate
+from proofka.model.deployment.explored import Bounds
+from proofka.model.state.pipeline import Fate
 from tests.checker.asking import deployment_of
 from tests.model.scripted import Scenario
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from model.deployment.choices import OnSendError, ProducerId
-from model.deployment.release import parse_release
-from model.deployment.sequencing import Sequencing, sequencing_of
-from model.state.pipeline import Fate
+from proofka.model.deployment.choices import OnSendError, ProducerId
+from proofka.model.deployment.release import parse_release
+from proofka.model.deployment.sequencing import Sequencing, sequencing_of
+from proofka.model.state.pipeline import Fate
 from tests.checker.asking import MOST_KINDS, example
 from tests.deployments import changed
 from tests.model.scripted import BOUNDS, Scenario

@@ -10,14 +10,14 @@ from functools import cache
 
 import pytest
 
-from model.deployment.choices import OnSendError
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.librdkafka import LIBRARY
-from model.deployment.record_reader import read_record
-from model.deployment.sender import OF_JAVA
-from model.deployment.transactional import Transactional
-from model.state.pipeline import Fate
-from model.state.transactions import Outcome, Status
+from proofka.model.deployment.choices import OnSendError
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.librdkafka import LIBRARY
+from proofka.model.deployment.record_reader import read_record
+from proofka.model.deployment.sender import OF_JAVA
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.state.pipeline import Fate
+from proofka.model.state.transactions import Outcome, Status
 from tests.model.scripted import Scenario, scenario
 from tests.model.test_transactions import (
     ANEW,

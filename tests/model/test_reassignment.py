@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from model.deployment import Deployment, read_deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.explored import FaultBudget
-from model.deployment.implied.outages import modelled_brokers
-from model.deployment.truncation import Truncation
-from model.faults import Fault
-from properties.agreement import disagree
-from properties.verdict import CutSet, Status
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.deployment.implied.outages import modelled_brokers
+from proofka.model.deployment.truncation import Truncation
+from proofka.model.faults import Fault
+from proofka.properties.agreement import disagree
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.checker.plain_evaluator import holds
 from tests.deployments import changed

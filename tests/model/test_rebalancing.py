@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import pytest
 import z3
 
-from model.language import Action, Variable
-from model.pipeline import build
-from model.state.pipeline import Pipeline
-from properties.verdict import Status
+from proofka.model.language import Action, Variable
+from proofka.model.pipeline import build
+from proofka.model.state.pipeline import Pipeline
+from proofka.properties.verdict import Status
 from tests.checker.asking import ask
 from tests.checker.records import decide, recorded
 from tests.model.mutate import Mutation, also, leaves, never

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import z3
 
-from model.deployment.choices import Sends
-from model.deployment.implied.forgetting import brokers_forget_numbers
-from model.deployment.release import parse_release
-from model.deployment.sequencing import sequencing_of
-from model.faults import Fault
-from model.sequencing.idempotence import check_sequence
+from proofka.model.deployment.choices import Sends
+from proofka.model.deployment.implied.forgetting import brokers_forget_numbers
+from proofka.model.deployment.release import parse_release
+from proofka.model.deployment.sequencing import sequencing_of
+from proofka.model.faults import Fault
+from proofka.model.sequencing.idempotence import check_sequence
 from tests.checker.asking import example
 from tests.checker.plain_evaluator import holds
 from tests.deployments import changed

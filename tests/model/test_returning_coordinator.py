@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.explored import Bounds
-from model.deployment.transactional import Transactional
-from model.durations import Quantity
-from model.faults import Fault
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
 from tests.checker.asking import example
 from tests.checker.plain_evaluator import holds
 from tests.deployments import changed

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from model.deployment.choices import Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
-from model.faults import Fault
-from model.state.pipeline import Fate
+from proofka.model.deployment.choices import Commit, OffsetReset, OnSendError, Processing, ProducerId, Sends, Sink
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
 from tests.checker.asking import example
 from tests.model.scripted import BOUNDS, Scenario, scenario
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.pipeline import build
-from model.state.pipeline import Pipeline
-from model.state.shared_terms import shared
+from proofka.model.pipeline import build
+from proofka.model.state.pipeline import Pipeline
+from proofka.model.state.shared_terms import shared
 from tests.checker.asking import assuming, example
 
 DEPLOYMENT = assuming(example("acks-1"), (), 0)

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from model.deployment import Deployment
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.implied.outages import brokers_start_early
-from model.durations import Quantity
-from model.faults import Fault
-from model.language import Action
-from model.language.terms import And, Not
-from model.pipeline import Model, build
-from model.state.pipeline import Fate, Pipeline
-from properties.verdict import CutSet, Status
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.implied.outages import brokers_start_early
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
+from proofka.model.language import Action
+from proofka.model.language.terms import And, Not
+from proofka.model.pipeline import Model, build
+from proofka.model.state.pipeline import Fate, Pipeline
+from proofka.properties.verdict import CutSet, Status
 from tests.checker.asking import SMALL, ask, example
 from tests.deployments import changed
 from tests.model.mutate import broker_of, follower_of, rewrite

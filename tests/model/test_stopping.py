@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from model.deployment.choices import OnRestart, OnSendError, OnStop
-from model.deployment.sender import OF_JAVA
-from model.faults import Fault
-from model.state.pipeline import Fate
-from properties.situations import lost_silently, told, value
+from proofka.model.deployment.choices import OnRestart, OnSendError, OnStop
+from proofka.model.deployment.sender import OF_JAVA
+from proofka.model.faults import Fault
+from proofka.model.state.pipeline import Fate
+from proofka.properties.situations import lost_silently, told, value
 from tests.checker.asking import assuming, example
 from tests.model.scripted import BOUNDS, Scenario, scenario
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from model.input.strict_json import AmbiguousJson, read_json
+from proofka.model.input.strict_json import AmbiguousJson, read_json
 
 
 def test_read() -> None:

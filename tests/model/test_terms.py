@@ -12,7 +12,7 @@ import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.language import terms
+from proofka.model.language import terms
 
 NAMES = ("x", "y", "z")
 COMPARISONS: tuple[Callable[..., Any], ...] = (

@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 import z3
 
-from checker.cone import FreeVariables
-from model.deployment import Deployment, read_properties
-from model.deployment.choices import Acks, OnRestart, Processing, ProducerId
-from model.deployment.compaction import Compaction, Keys
-from model.deployment.explored import FaultBudget
-from model.deployment.release import parse_release
-from model.deployment.sequencing import sequencing_of
-from model.deployment.transactional import Transactional
-from model.durations import Duration, Quantity
-from model.faults import ONCE, REPLACES_MEMBER, Fault
-from model.language import Action, Need, TransitionSystem
-from model.pipeline import build
+from proofka.checker.cone import FreeVariables
+from proofka.model.deployment import Deployment, read_properties
+from proofka.model.deployment.choices import Acks, OnRestart, Processing, ProducerId
+from proofka.model.deployment.compaction import Compaction, Keys
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.deployment.release import parse_release
+from proofka.model.deployment.sequencing import sequencing_of
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.durations import Duration, Quantity
+from proofka.model.faults import ONCE, REPLACES_MEMBER, Fault
+from proofka.model.language import Action, Need, TransitionSystem
+from proofka.model.pipeline import build
 from tests.checker.asking import assuming
 from tests.checker.plain_evaluator import holds
 from tests.deployments import changed

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.choices import OnRestart, OnSendError
-from model.deployment.explored import Bounds
-from model.deployment.transactional import Transactional
-from model.log.visibility import can_be_read, end_of_reading, last_stable_offset
-from model.state.pipeline import Fate
-from model.state.transactions import Outcome, Status
-from properties.catalogue import properties_of
-from properties.situations import value
+from proofka.model.deployment.choices import OnRestart, OnSendError
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.log.visibility import can_be_read, end_of_reading, last_stable_offset
+from proofka.model.state.pipeline import Fate
+from proofka.model.state.transactions import Outcome, Status
+from proofka.properties.catalogue import properties_of
+from proofka.properties.situations import value
 from tests.checker.plain_evaluator import holds
 from tests.model.scripted import Scenario, scenario
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment import read_properties
-from model.deployment.choices import Acks, OffsetReset
-from model.deployment.truncation import Truncation
+from proofka.model.deployment import read_properties
+from proofka.model.deployment.choices import Acks, OffsetReset
+from proofka.model.deployment.truncation import Truncation
 from tests.model.scripted import BOUNDS, Scenario, scenario
 
 OF_OLD = [Truncation.HIGH_WATERMARK, Truncation.LAST_EPOCH, Truncation.EPOCHS]

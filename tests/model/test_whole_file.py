@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from model.input import whole_file
-from model.input.whole_file import write_whole
+from proofka.model.input import whole_file
+from proofka.model.input.whole_file import write_whole
 
 CAUGHT = "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); signal.signal(signal.SIGXFSZ, signal.SIG_IGN)"
 
@@ -39,7 +39,7 @@ def test_a_disk_that_is_full_keeps_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     file.write_text("good")
     program = (
-        f"import resource, signal, pathlib; {CAUGHT}; from model.input.whole_file import write_whole\n"
+        f"import resource, signal, pathlib; {CAUGHT}; from proofka.model.input.whole_file import write_whole\n"
         f"try: write_whole(pathlib.Path({str(file)!r}), b'x' * 9999)\n"
         "except OSError as error: print(error.filename)"
     )
@@ -53,7 +53,7 @@ def test_a_killed_writer_leaves_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "r.json"
     file.write_text("good")
     program = (
-        "import os, pathlib; from model.input import whole_file\n"
+        "import os, pathlib; from proofka.model.input import whole_file\n"
         "whole_file.os.fsync = lambda _: os.kill(os.getpid(), 9)\n"
         f"whole_file.write_whole(pathlib.Path({str(file)!r}), b'new')"
     )
@@ -115,7 +115,7 @@ def test_a_pipe_is_written_into(tmp_path: Path) -> None:
 def test_standard_output_goes_on_where_it_leads(tmp_path: Path) -> None:
     out = tmp_path / "out"
     program = (
-        "import pathlib; from model.input.whole_file import write_whole; print('before')\n"
+        "import pathlib; from proofka.model.input.whole_file import write_whole; print('before')\n"
         "write_whole(pathlib.Path('/dev/stdout'), 'between\\n'); print('after')"
     )
     with out.open("w") as stream:

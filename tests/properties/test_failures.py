@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.catalogue import properties_of
+from proofka.properties.catalogue import properties_of
 from tests.model.scripted import Scenario, scenario
 
 

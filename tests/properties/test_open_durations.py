@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.faults import Fault
-from properties.open_durations import WAITS_AFTER_ANY_FAULT, WAITS_FOR_COORDINATOR, of_run, open_durations
-from properties.verdict import CutSet, Step, Trace
+from proofka.model.faults import Fault
+from proofka.properties.open_durations import WAITS_AFTER_ANY_FAULT, WAITS_FOR_COORDINATOR, of_run, open_durations
+from proofka.properties.verdict import CutSet, Step, Trace
 from tests.checker.asking import example
 
 KILL: CutSet = (("kill", 1),)

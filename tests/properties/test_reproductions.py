@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from properties.reproduced import Fact, Outcome
-from properties.reproductions import contradiction, outcomes_of, with_outcomes
+from proofka.properties.reproduced import Fact, Outcome
+from proofka.properties.reproductions import contradiction, outcomes_of, with_outcomes
 from tests.reports import samples
 
 ACTIONS = {

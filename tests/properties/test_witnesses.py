@@ -7,13 +7,13 @@ from functools import cache
 
 import pytest
 
-from model.deployment.choices import Processing
-from model.deployment.explored import Bounds
-from model.faults import Fault
-from model.pipeline import build
-from properties.catalogue import FAMILIES, properties_of
-from properties.property import Property
-from properties.verdict import Status, Verdict
+from proofka.model.deployment.choices import Processing
+from proofka.model.deployment.explored import Bounds
+from proofka.model.faults import Fault
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import FAMILIES, properties_of
+from proofka.properties.property import Property
+from proofka.properties.verdict import Status, Verdict
 from tests.checker.asking import SMALL, ask, example
 from tests.deployments import changed
 

@@ -14,7 +14,18 @@ ROOT = Path(__file__).parents[2]
 MOST_FILES = 6
 """The most files that a recipe may need."""
 
-_COPIED = ("model", "properties", "checker", "reports", "scripts", "tests", "docs", "examples", "pyproject.toml")
+_COPIED = (
+    "proofka",
+    "model",
+    "properties",
+    "checker",
+    "reports",
+    "scripts",
+    "tests",
+    "docs",
+    "examples",
+    "pyproject.toml",
+)
 _LEFT_OUT = shutil.ignore_patterns("golden", "kept", "recipes", "claims", "findings")
 _HEADING = re.compile(r"^### ", re.MULTILINE)
 _ITEM = re.compile(r"^\d+\. `([^`]+)`", re.MULTILINE)
@@ -86,9 +97,8 @@ def copy_to(folder: Path, listed: tuple[str, ...], without: str | None = None) -
     for name in _COPIED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(
-                source, folder / name, ignore=_LEFT_OUT if name == "docs" else shutil.ignore_patterns("golden")
-            )
+            left_out = _LEFT_OUT if name == "docs" else shutil.ignore_patterns("golden")
+            shutil.copytree(source, folder / name, ignore=left_out, symlinks=True)
         else:
             shutil.copy2(source, folder / name)
     return Scratch(folder, listed, without)

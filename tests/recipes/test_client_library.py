@@ -14,7 +14,7 @@ RULES = '''"""The rules of a toy library."""
 
 from dataclasses import replace
 
-from model.deployment import kafka_go
+from proofka.model.deployment import kafka_go
 
 
 def producer(section):
@@ -29,8 +29,8 @@ LIBRARY = replace(kafka_go.LIBRARY, name="toy", producer=producer)
 TESTED = """
 import pytest
 
-from model.deployment import DeploymentError, read_deployment
-from reports.guide.settings import meaning
+from proofka.model.deployment import DeploymentError, read_deployment
+from proofka.reports.guide.settings import meaning
 from scripts.write_guide import text_of
 
 

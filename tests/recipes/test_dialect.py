@@ -13,10 +13,10 @@ TEST = "tests/model/deployment/dialects/test_toy_dialect.py"
 TESTS = (TEST, "tests/test_docs.py::test_the_page_of_dialects_describes_every_dialect")
 DIALECT = '''"""Files of toys: settings of a producer."""
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.formats.properties import said_in_properties
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.formats.properties import said_in_properties
 
 NAME = "settings of a toy"
 
@@ -39,8 +39,8 @@ DIALECT = Dialect(NAME, fits, read)
 TESTED = """
 from hypothesis import given
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.toy import DIALECT
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.toy import DIALECT
 from tests.model.deployment.dialects.accounting import read_text, values
 from tests.model.deployment.dialects.mutations import near, only_complains
 

@@ -37,7 +37,7 @@ def forget(replica: Replica) -> Action:
 TESTED = """
 from dataclasses import replace
 
-from model.faults import ONLY_BY_NAME, Fault
+from proofka.model.faults import ONLY_BY_NAME, Fault
 from tests.checker.asking import assuming, example
 from tests.model.scripted import BOUNDS, Scenario
 

@@ -32,9 +32,9 @@ PROPERTY = """
     )
 """
 TESTED = """
-from model.deployment.profiles import in_profile
-from model.faults import Fault
-from properties.verdict import Status
+from proofka.model.deployment.profiles import in_profile
+from proofka.model.faults import Fault
+from proofka.properties.verdict import Status
 from tests.checker.asking import SMALL, ask, example
 from tests.deployments import changed
 from tests.reports.test_by_fault import found, violated

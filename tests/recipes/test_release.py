@@ -15,9 +15,9 @@ TESTS = (
     "tests/model/deployment/test_changing.py::test_the_newest_releases_that_are_modelled_are_among_the_upgrades",
 )
 TESTED = """
-from model.deployment import read_deployment
-from model.deployment.release import NEWEST, Release, lines
-from properties.known_defects.unread import unread_releases
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.release import NEWEST, Release, lines
+from proofka.properties.known_defects.unread import unread_releases
 from scripts.write_guide import text_of
 
 

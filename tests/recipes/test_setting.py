@@ -13,8 +13,8 @@ TEST = "tests/model/test_toy_setting.py"
 TESTED = """
 from dataclasses import replace
 
-from model.deployment import read_deployment
-from reports.guide.settings import meaning
+from proofka.model.deployment import read_deployment
+from proofka.reports.guide.settings import meaning
 from scripts.write_guide import text_of
 from tests.checker.asking import assuming
 from tests.model.scripted import BOUNDS, Scenario

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment import read_properties
-from model.deployment.choices import Acks, OffsetReset, OnSendError
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.setting import Ignored, Origin, Setting
-from properties.modelling_assumption import AssumptionKind, ModellingAssumption
-from properties.reproduced import ChangedSetting, Fact, Outcome, digest
-from properties.verdict import (
+from proofka.model.deployment import read_properties
+from proofka.model.deployment.choices import Acks, OffsetReset, OnSendError
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.setting import Ignored, Origin, Setting
+from proofka.properties.modelling_assumption import AssumptionKind, ModellingAssumption
+from proofka.properties.reproduced import ChangedSetting, Fact, Outcome, digest
+from proofka.properties.verdict import (
     Change,
     Coverage,
     EngineRun,

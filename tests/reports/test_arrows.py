@@ -9,11 +9,11 @@ from functools import cache
 
 import pytest
 
-from checker.traces import shown_of, steps_of
-from model.language import Action, State
-from model.state.pipeline import Fate, Pipeline
-from properties.verdict import Trace
-from reports.space_time import ABANDONED, REQUEST, Arrow, End, space_time
+from proofka.checker.traces import shown_of, steps_of
+from proofka.model.language import Action, State
+from proofka.model.state.pipeline import Fate, Pipeline
+from proofka.properties.verdict import Trace
+from proofka.reports.space_time import ABANDONED, REQUEST, Arrow, End, space_time
 from tests.checker.plain_evaluator import holds, successor
 from tests.model.scripted import Scenario, scenario
 

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from properties.modelling_assumption import by_kind
-from properties.verdict import Result, Status
-from reports.document import result_from_document, to_document
-from reports.html.page import to_html
-from reports.markdown import to_markdown
-from reports.resting import modelling_assumptions_here
+from proofka.properties.modelling_assumption import by_kind
+from proofka.properties.verdict import Result, Status
+from proofka.reports.document import result_from_document, to_document
+from proofka.reports.html.page import to_html
+from proofka.reports.markdown import to_markdown
+from proofka.reports.resting import modelling_assumptions_here
 from tests.reports import samples
 from tests.reports.test_terminal import shown
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from properties.audited import AuditProgress, AuditSummary, PropertyCount, Stage
-from properties.verdict import Status
-from reports import wording
-from reports.audit import AuditReport, answer
-from reports.progress import ProgressLine, ProgressLog, describe
+from proofka.properties.audited import AuditProgress, AuditSummary, PropertyCount, Stage
+from proofka.properties.verdict import Status
+from proofka.reports import wording
+from proofka.reports.audit import AuditReport, answer
+from proofka.reports.progress import ProgressLine, ProgressLog, describe
 from tests.reports.test_terminal import matches, sheet, text_of
 
 KILL, SLOW = (("kill", 1),), (("kill", 1), ("slow-follower", 2))

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment import read_properties
-from model.deployment.assumptions import ASSUMPTIONS
-from model.deployment.defaults import TABLES
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.deployment.setting import Origin, Setting
-from model.faults import Fault
-from properties.likely_settings import NO_FAULT, likely_settings
-from properties.verdict import CutSet, Prevention, Status
-from reports.blame import NOBODY_TO_BLAME, Blame, blame
+from proofka.model.deployment import read_properties
+from proofka.model.deployment.assumptions import ASSUMPTIONS
+from proofka.model.deployment.defaults import TABLES
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.faults import Fault
+from proofka.properties.likely_settings import NO_FAULT, likely_settings
+from proofka.properties.verdict import CutSet, Prevention, Status
+from proofka.reports.blame import NOBODY_TO_BLAME, Blame, blame
 from tests.reports import samples
 
 CLEAN, ACKS = samples.SETTINGS[1:3]

@@ -8,17 +8,17 @@ from dataclasses import replace
 import pytest
 from rich.text import Text
 
-from model.deployment.known_properties import known_properties
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.faults import FAULT_ROWS, Fault
-from properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
-from reports.brief import Answer, most_telling
-from reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
-from reports.guide.entry import rows_of
-from reports.lines import cut, first_of, wrapped
-from reports.story import tellings
-from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
-from reports.wording import brief_answer
+from proofka.model.deployment.known_properties import known_properties
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.faults import FAULT_ROWS, Fault
+from proofka.properties.verdict import CutSet, Prevention, Result, Status, Trace, Verdict
+from proofka.reports.brief import Answer, most_telling
+from proofka.reports.by_fault import Behind, Happening, by_fault, faults_in_words, grouped, lies_behind
+from proofka.reports.guide.entry import rows_of
+from proofka.reports.lines import cut, first_of, wrapped
+from proofka.reports.story import tellings
+from proofka.reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
+from proofka.reports.wording import brief_answer
 from tests.reports import samples
 
 CRASH: CutSet = (("producer-crash", 1),)
@@ -39,7 +39,7 @@ def test_every_kind_and_property_has_words_a_rank_and_a_reason() -> None:
     for row in FAULT_ROWS.values():
         assert row["likely_because"] and 1 <= int(row["likelihood"]) <= 5
         assert row["one"].startswith(("a ", "an "))
-    for row in rows_of("model.deployment", "tables/properties.csv"):
+    for row in rows_of("proofka.model.deployment", "tables/properties.csv"):
         one = known_properties()[row["property"]]
         assert row["severe_because"] and one.consequence and 1 <= one.severity <= 9
         assert one.says_also <= set(known_properties()) - {row["property"]}

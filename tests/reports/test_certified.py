@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from properties.certified import Certificate, CheckedBy
-from properties.verdict import Result
-from reports.certified import OF_OTHERS, citation, lines
-from reports.citation import bibtex, paragraph
-from reports.document import result_from_document, to_document
-from reports.formats import Answer
-from reports.html import to_html
-from reports.markdown import escaped, to_markdown
-from reports.schema import problem
+from proofka.properties.certified import Certificate, CheckedBy
+from proofka.properties.verdict import Result
+from proofka.reports.certified import OF_OTHERS, citation, lines
+from proofka.reports.citation import bibtex, paragraph
+from proofka.reports.document import result_from_document, to_document
+from proofka.reports.formats import Answer
+from proofka.reports.html import to_html
+from proofka.reports.markdown import escaped, to_markdown
+from proofka.reports.schema import problem
 from tests.reports import samples
 
 SHA256 = "0123456789abcdef" * 4
@@ -106,7 +106,7 @@ def test_the_name_of_the_file_breaks_no_report() -> None:
 def test_the_pdf_has_the_certificate() -> None:
     pytest.importorskip("reportlab")
     pypdf = pytest.importorskip("pypdf")
-    from reports.pdf import to_pdf
+    from proofka.reports.pdf import to_pdf
 
     content = to_pdf([Answer(samples.DEPLOYMENT, CHECKED, samples.COMMAND)])
     text = " ".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(content)).pages)

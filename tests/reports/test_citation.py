@@ -6,12 +6,12 @@ import hashlib
 import re
 from dataclasses import replace
 
-from model.deployment.setting import Origin, Setting
-from properties.verdict import Status
-from reports.citation import _LATEX, bibtex, configuration_hash, paragraph, to_bibtex
-from reports.formats import Answer
-from reports.html import to_html
-from reports.markdown import to_markdown
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.properties.verdict import Status
+from proofka.reports.citation import _LATEX, bibtex, configuration_hash, paragraph, to_bibtex
+from proofka.reports.formats import Answer
+from proofka.reports.html import to_html
+from proofka.reports.markdown import to_markdown
 from tests.reports import samples
 from tests.reports.golden_files import matches
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from model.deployment.setting import Origin, Setting
-from properties.difference import Cause, Changed, Difference, VerdictChange
-from properties.verdict import Status, Verdict
-from reports.difference import DifferenceReport, answer
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.properties.difference import Cause, Changed, Difference, VerdictChange
+from proofka.properties.verdict import Status, Verdict
+from proofka.reports.difference import DifferenceReport, answer
 from tests.reports import samples
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from model.deployment.profiles import NAMED, PROFILES
-from properties.reproduced import KINDS, ChangedSetting, Fact, Outcome
-from properties.verdict import Result, Status, Verdict
-from reports.document import FORMAT, result_from_document, to_document
-from reports.schema import problem, schema
+from proofka.model.deployment.profiles import NAMED, PROFILES
+from proofka.properties.reproduced import KINDS, ChangedSetting, Fact, Outcome
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports.document import FORMAT, result_from_document, to_document
+from proofka.reports.schema import problem, schema
 from tests.reports import samples
 
 EACH = [samples.VIOLATED, samples.FAULTLESS, samples.HOLDS, samples.VACUOUS, samples.UNKNOWN]

@@ -6,18 +6,18 @@ import json
 from dataclasses import dataclass, replace
 from io import StringIO
 
-from model.deployment.changing import Change, strengthenings
-from model.deployment.choices import Acks
-from model.deployment.deployment import Deployment
-from model.deployment.setting import Origin, Setting
-from properties.verdict import Prevention, Result, Status
-from reports import terminal
-from reports.document import result_from_document, to_document
-from reports.explained import explained, preventions_of
-from reports.html import to_html
-from reports.markdown import to_markdown
-from reports.repairs import RepairReport, costs, tolerated
-from reports.schema import problem
+from proofka.model.deployment.changing import Change, strengthenings
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.properties.verdict import Prevention, Result, Status
+from proofka.reports import terminal
+from proofka.reports.document import result_from_document, to_document
+from proofka.reports.explained import explained, preventions_of
+from proofka.reports.html import to_html
+from proofka.reports.markdown import to_markdown
+from proofka.reports.repairs import RepairReport, costs, tolerated
+from proofka.reports.schema import problem
 from tests.deployments import changed
 from tests.reports import samples
 

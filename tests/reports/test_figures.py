@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from model.deployment import KNOWN_PROPERTIES
-from properties.audited import Influence, Portion, Tolerance
-from properties.verdict import Status
-from reports.figures.audit import draw_audit
-from reports.figures.drawing import DOTS_AN_INCH, LONGEST_LABEL, Sheet
-from reports.figures.heat_map import per_cent
+from proofka.model.deployment import KNOWN_PROPERTIES
+from proofka.properties.audited import Influence, Portion, Tolerance
+from proofka.properties.verdict import Status
+from proofka.reports.figures.audit import draw_audit
+from proofka.reports.figures.drawing import DOTS_AN_INCH, LONGEST_LABEL, Sheet
+from proofka.reports.figures.heat_map import per_cent
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
@@ -181,7 +181,7 @@ def test_colours_of_bars_differ_in_lightness() -> None:
     """Readers who see no hues can distinguish the parts; undecided parts are hatched as well."""
     from matplotlib.colors import to_rgb
 
-    from reports.figures.tolerance import COLOURS, SAFE
+    from proofka.reports.figures.tolerance import COLOURS, SAFE
 
     def lightness(colour: Any) -> float:
         red, green, blue = to_rgb(colour)

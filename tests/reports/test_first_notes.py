@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from checker.source import Source
-from model.deployment.broker_rules import REFUSES_WRITES
-from model.deployment.choices import Acks
-from model.deployment.known_keys import GOES_ON, NOT_OF_THIS_RELEASE
-from model.deployment.leaving_out import AS_READ, PASSED_OVER
-from model.deployment.listed import ONE_COPY_OF_OFFSETS
-from model.deployment.release import NEWEST, Release
-from reports.first_notes import first_notes, first_notes_of_several, reasons
-from reports.note_kinds import noted
+from proofka.checker.source import Source
+from proofka.model.deployment.broker_rules import REFUSES_WRITES
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.known_keys import GOES_ON, NOT_OF_THIS_RELEASE
+from proofka.model.deployment.leaving_out import AS_READ, PASSED_OVER
+from proofka.model.deployment.listed import ONE_COPY_OF_OFFSETS
+from proofka.model.deployment.release import NEWEST, Release
+from proofka.reports.first_notes import first_notes, first_notes_of_several, reasons
+from proofka.reports.note_kinds import noted
 from tests.checker.asking import deployment_of
 from tests.deployments import changed
 from tests.reports import samples

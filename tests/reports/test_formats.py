@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.formats import FORMATS, Answer, UnknownFormat, file_name, format_of, pages
+from proofka.reports.formats import FORMATS, Answer, UnknownFormat, file_name, format_of, pages
 from tests.reports import samples
 
 ANSWER = Answer(samples.DEPLOYMENT, samples.RESULT, samples.COMMAND)

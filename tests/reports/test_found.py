@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.accounting import accounts_of
-from model.deployment.dialects.finding import find
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.pairing import pair
-from reports.console import console
-from reports.found import FirstFound, FoundReport
-from reports.several import MOST_FOUND
+from proofka.model.deployment.dialects.accounting import accounts_of
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.pairing import pair
+from proofka.reports.console import console
+from proofka.reports.found import FirstFound, FoundReport
+from proofka.reports.several import MOST_FOUND
 
 
 def found(folder: Path, wrong: set[int], files: int, width: int = 80) -> list[str]:

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.deployment import read_properties
-from model.deployment.codes import codes
-from model.deployment.defaults import known_keys
-from model.deployment.options import OPTION_KEYS
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.faults import Fault
-from properties.verdict import Status
-from reports.guide.entry import table
-from reports.guide.lookup import find, near
-from reports.guide.printing import Contents, EntryReport
-from reports.guide.settings import meaning, names_elsewhere, owners, spans
-from reports.guide.usage import OWN, components, is_read
+from proofka.model.deployment import read_properties
+from proofka.model.deployment.codes import codes
+from proofka.model.deployment.defaults import known_keys
+from proofka.model.deployment.options import OPTION_KEYS
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.faults import Fault
+from proofka.properties.verdict import Status
+from proofka.reports.guide.entry import table
+from proofka.reports.guide.lookup import find, near
+from proofka.reports.guide.printing import Contents, EntryReport
+from proofka.reports.guide.settings import meaning, names_elsewhere, owners, spans
+from proofka.reports.guide.usage import OWN, components, is_read
 from scripts.write_guide import TABLES, WRITTEN, text_of
 from tests.reports import samples
 from tests.reports.test_terminal import matches, sheet
@@ -159,9 +159,9 @@ def test_a_claim_never_stands_without_its_outcome() -> None:
 
 
 def test_exit_statuses_are_those_of_the_commands() -> None:
-    from checker import __main__, refused_memory
-    from checker.cli import endings
-    from checker.live import errors
+    from proofka.checker import __main__, refused_memory
+    from proofka.checker.cli import endings
+    from proofka.checker.live import errors
 
     named = {**vars(endings), **vars(refused_memory), **vars(__main__)}
     numbers = {name.removeprefix("EXIT_"): value for name, value in named.items() if name.startswith("EXIT_")}

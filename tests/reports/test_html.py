@@ -12,9 +12,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from properties.verdict import Result, TimingLemma, Trace, states_of
-from reports.html import to_html
-from reports.html.page import events
+from proofka.properties.verdict import Result, TimingLemma, Trace, states_of
+from proofka.reports.html import to_html
+from proofka.reports.html.page import events
 from tests.reports import samples
 from tests.reports.golden_files import matches
 

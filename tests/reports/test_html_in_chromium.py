@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from properties.verdict import Change, Prevention, Result, Status, Trace, states_of
-from reports.html import to_html
+from proofka.properties.verdict import Change, Prevention, Result, Status, Trace, states_of
+from proofka.reports.html import to_html
 from tests.reports import samples
 
 CHROMIUM = next(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from model.deployment import read_deployment
-from reports.terminal import print_brief_verdicts
+from proofka.model.deployment import read_deployment
+from proofka.reports.terminal import print_brief_verdicts
 from tests.reports import samples
 
 

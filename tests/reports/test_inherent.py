@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import pytest
 
-from model.deployment.choices import OnRestart
-from model.deployment.deployment import Deployment
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.deployment.setting import Origin, Setting
-from model.faults import Fault
-from reports.by_fault import Behind, lies_behind
-from reports.inherent import ANY, NO_FAULT, ZOOKEEPER_MODE, Known, era_of, known, table
+from proofka.model.deployment.choices import OnRestart
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.model.faults import Fault
+from proofka.reports.by_fault import Behind, lies_behind
+from proofka.reports.inherent import ANY, NO_FAULT, ZOOKEEPER_MODE, Known, era_of, known, table
 from scripts import write_inherent
 from tests.deployments import changed
 from tests.reports import samples

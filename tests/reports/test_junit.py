@@ -7,10 +7,10 @@ from xml.etree import ElementTree as xml
 
 import pytest
 
-from properties.verdict import Result, Status, Verdict
-from reports.blame import NOBODY_TO_BLAME
-from reports.formats import Answer
-from reports.junit import outcome, to_junit
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports.blame import NOBODY_TO_BLAME
+from proofka.reports.formats import Answer
+from proofka.reports.junit import outcome, to_junit
 from tests.reports import samples
 from tests.reports.golden_files import matches
 

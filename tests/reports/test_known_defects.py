@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from properties.verdict import KnownDefect, Result, Status
-from reports.citation import paragraph, to_bibtex
-from reports.document import to_document
-from reports.formats import Answer
-from reports.html import to_html
-from reports.junit import to_junit
-from reports.markdown import to_markdown
-from reports.sarif import to_sarif
-from reports.wording import answer, answer_of_all, brief_answer
+from proofka.properties.verdict import KnownDefect, Result, Status
+from proofka.reports.citation import paragraph, to_bibtex
+from proofka.reports.document import to_document
+from proofka.reports.formats import Answer
+from proofka.reports.html import to_html
+from proofka.reports.junit import to_junit
+from proofka.reports.markdown import to_markdown
+from proofka.reports.sarif import to_sarif
+from proofka.reports.wording import answer, answer_of_all, brief_answer
 from tests.reports import samples
 
 DEFECT = KnownDefect("KAFKA-0", "Kafka's brokers", "A broker forgets a record.", "fixed in 9.9", "KAFKA-0")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli import app
-from reports.console import console
-from reports.lines import print_wrapped, wrapped
+from proofka.checker.cli import app
+from proofka.reports.console import console
+from proofka.reports.lines import print_wrapped, wrapped
 
 LONG = "a/" * 60 + "producer.properties:17"
 

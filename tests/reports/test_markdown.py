@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from reports.markdown import code, escaped, to_markdown
+from proofka.reports.markdown import code, escaped, to_markdown
 from tests.reports import samples
 from tests.reports.golden_files import matches
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from properties.verdict import Result, Sensitivity, Status, Threshold, TimingLemma
-from reports.document import result_from_document, to_document
-from reports.near_misses import near_misses
+from proofka.properties.verdict import Result, Sensitivity, Status, Threshold, TimingLemma
+from proofka.reports.document import result_from_document, to_document
+from proofka.reports.near_misses import near_misses
 from tests.reports import samples
 
 TRIED = replace(samples.HARMLESS, others_tried=True)

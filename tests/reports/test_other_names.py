@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from reports.guide.entry import table
-from reports.guide.lookup import find
-from reports.guide.other_names import names_elsewhere
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.reports.guide.entry import table
+from proofka.reports.guide.lookup import find
+from proofka.reports.guide.other_names import names_elsewhere
 from scripts import write_properties
 
 SCOPES = {"answers", "log", "consumer", "transactions"}

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from properties.verdict import Result, Trace
-from reports.formats import Answer
+from proofka.properties.verdict import Result, Trace
+from proofka.reports.formats import Answer
 from tests.reports import samples
 from tests.reports.golden_files import matches
 
@@ -17,9 +17,9 @@ pypdf = pytest.importorskip("pypdf")
 pytest.importorskip("reportlab")
 pytest.importorskip("matplotlib")
 
-from reports.pdf import to_pdf  # noqa: E402
-from reports.pdf.diagram import SIZE, TraceOnPaper, _broken  # noqa: E402
-from reports.pdf.fonts import MISSING, TEXT, drawable, register  # noqa: E402
+from proofka.reports.pdf import to_pdf  # noqa: E402
+from proofka.reports.pdf.diagram import SIZE, TraceOnPaper, _broken  # noqa: E402
+from proofka.reports.pdf.fonts import MISSING, TEXT, drawable, register  # noqa: E402
 
 ANSWER = Answer(samples.DEPLOYMENT, samples.RESULT, samples.COMMAND)
 

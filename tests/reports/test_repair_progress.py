@@ -8,9 +8,9 @@ from types import SimpleNamespace
 
 from rich.console import Console
 
-from model.deployment.changing import strengthenings
-from properties.verdict import CutSet, Status, Trace
-from reports.repair_progress import RepairProgress
+from proofka.model.deployment.changing import strengthenings
+from proofka.properties.verdict import CutSet, Status, Trace
+from proofka.reports.repair_progress import RepairProgress
 from tests.reports import samples
 
 ACKS = next(change for change in strengthenings() if str(change) == "producer.acks=all")

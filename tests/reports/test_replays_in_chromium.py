@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from properties.reproduced import Fact
-from properties.verdict import Result
+from proofka.properties.reproduced import Fact
+from proofka.properties.verdict import Result
 from tests.reports import samples
 from tests.reports.test_html_in_chromium import CHROMIUM, Opened, printed
 

@@ -12,15 +12,15 @@ import pytest
 from markdown_it import MarkdownIt
 from typer.testing import CliRunner
 
-from checker.cli import app
-from properties.reproduced import ChangedSetting, Fact, Outcome
-from properties.verdict import Result
-from reports import reproduced
-from reports.document import to_document
-from reports.formats import Answer
-from reports.html import to_html
-from reports.markdown import to_markdown
-from reports.story import tellings
+from proofka.checker.cli import app
+from proofka.properties.reproduced import ChangedSetting, Fact, Outcome
+from proofka.properties.verdict import Result
+from proofka.reports import reproduced
+from proofka.reports.document import to_document
+from proofka.reports.formats import Answer
+from proofka.reports.html import to_html
+from proofka.reports.markdown import to_markdown
+from proofka.reports.story import tellings
 from tests.reports import samples
 from tests.reports.test_html import Reader
 
@@ -53,7 +53,7 @@ def pages(result: Result) -> dict[str, str]:
     """Return the text of each page that a reader sees, by format."""
     pypdf = pytest.importorskip("pypdf")
     pytest.importorskip("reportlab")
-    from reports.pdf import to_pdf
+    from proofka.reports.pdf import to_pdf
 
     answer = Answer(samples.DEPLOYMENT, result, samples.COMMAND)
     pdf = pypdf.PdfReader(io.BytesIO(to_pdf([answer])))

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from model.deployment import ASSUMPTIONS, KNOWN_PROPERTIES, read_deployment, read_properties
-from properties.verdict import Result, Status, TimingLemma
-from reports import wording
-from reports.inherent import table
-from reports.resting import count_of_assumptions, resting
-from reports.terminal import print_brief_verdicts
+from proofka.model.deployment import ASSUMPTIONS, KNOWN_PROPERTIES, read_deployment, read_properties
+from proofka.properties.verdict import Result, Status, TimingLemma
+from proofka.reports import wording
+from proofka.reports.inherent import table
+from proofka.reports.resting import count_of_assumptions, resting
+from proofka.reports.terminal import print_brief_verdicts
 from tests.checker.test_cli import proofka
 from tests.reports import samples
 

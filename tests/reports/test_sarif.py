@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from model.deployment.setting import Origin
-from properties.verdict import Result, Status
-from reports.blame import NOBODY_TO_BLAME
-from reports.formats import Answer
-from reports.sarif import to_sarif, uri
+from proofka.model.deployment.setting import Origin
+from proofka.properties.verdict import Result, Status
+from proofka.reports.blame import NOBODY_TO_BLAME
+from proofka.reports.formats import Answer
+from proofka.reports.sarif import to_sarif, uri
 from tests.reports import samples
 from tests.reports.golden_files import matches
 

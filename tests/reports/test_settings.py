@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.setting import Origin, Setting
-from reports.settings import SettingsReport
+from proofka.model.deployment.setting import Origin, Setting
+from proofka.reports.settings import SettingsReport
 from tests.reports import samples
 from tests.reports.test_terminal import sheet
 

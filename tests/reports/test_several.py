@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.known_properties import Asked, known_properties
-from model.faults import Fault
-from properties.verdict import CutSet, Result, Status
-from reports.several import MOST_FOUND, Checked, Lines, print_checked, print_same, print_together
-from reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
+from proofka.model.deployment.known_properties import Asked, known_properties
+from proofka.model.faults import Fault
+from proofka.properties.verdict import CutSet, Result, Status
+from proofka.reports.several import MOST_FOUND, Checked, Lines, print_checked, print_same, print_together
+from proofka.reports.terminal import console, print_brief_trace, print_brief_verdicts, print_what_else
 from tests.reports import samples
 from tests.reports.test_by_fault import violated
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from properties.verdict import Change, Shown, Step, Trace
-from reports.messages import message_of
-from reports.space_time import Arrow, End, Gap, Mark, space_time
+from proofka.properties.verdict import Change, Shown, Step, Trace
+from proofka.reports.messages import message_of
+from proofka.reports.space_time import Arrow, End, Gap, Mark, space_time
 from tests.reports import samples
 
 BROKERS = tuple(

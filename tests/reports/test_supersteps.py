@@ -7,8 +7,8 @@ from io import StringIO
 
 from rich.console import Console
 
-from properties.superstep import Superstep
-from reports.supersteps import HEADINGS, SuperstepTable
+from proofka.properties.superstep import Superstep
+from proofka.reports.supersteps import HEADINGS, SuperstepTable
 
 SMALL = Superstep(1, 0, 46_301, 46_301, 0, 4_146, 66_336, 46_301, 2_634_792, 27, 9.621, 8.576, 6.652, 266_874_880)
 LARGE = Superstep(

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from model.deployment.deployment import Deployment
-from properties.verdict import Progress, Result, Verdict
-from reports.progress import ProgressLine, describe
-from reports.settings import SettingsReport
-from reports.terminal import console, print_answer, print_overview, print_result
-from reports.wording import answer_of_all
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.verdict import Progress, Result, Verdict
+from proofka.reports.progress import ProgressLine, describe
+from proofka.reports.settings import SettingsReport
+from proofka.reports.terminal import console, print_answer, print_overview, print_result
+from proofka.reports.wording import answer_of_all
 from tests.reports import samples
 from tests.reports.golden_files import matches
 

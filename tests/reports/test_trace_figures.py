@@ -11,10 +11,10 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 
-from properties.verdict import Step
-from reports.figures.drawing import Sheet
-from reports.figures.layers import draw_layers, is_logarithmic, share
-from reports.figures.space_time import draw_trace
+from proofka.properties.verdict import Step
+from proofka.reports.figures.drawing import Sheet
+from proofka.reports.figures.layers import draw_layers, is_logarithmic, share
+from proofka.reports.figures.space_time import draw_trace
 from tests.reports import samples
 from tests.reports.test_traces import HOSTILE, TIMED, TOLD
 

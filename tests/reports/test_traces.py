@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from properties.verdict import Change, Trace
-from reports.beside import StoryBeside
-from reports.one_step import StepReport
-from reports.pager import print_paged
-from reports.story import Telling, tellings
-from reports.trace_list import TraceList
+from proofka.properties.verdict import Change, Trace
+from proofka.reports.beside import StoryBeside
+from proofka.reports.one_step import StepReport
+from proofka.reports.pager import print_paged
+from proofka.reports.story import Telling, tellings
+from proofka.reports.trace_list import TraceList
 from tests.reports import itf_reader, samples
 from tests.reports.test_terminal import matches, sheet, text_of
 
@@ -152,7 +152,7 @@ def test_the_reader_of_itf_knows_every_kind_of_value() -> None:
 
 
 def test_golden_itf() -> None:
-    from reports.itf import to_itf
+    from proofka.reports.itf import to_itf
 
     text = to_itf(TIMED, source="orders.json")
     check_itf(text)
@@ -160,7 +160,7 @@ def test_golden_itf() -> None:
 
 
 def test_itf_has_every_state() -> None:
-    from reports.itf import to_itf
+    from proofka.reports.itf import to_itf
 
     states = check_itf(to_itf(TOLD[0], source="orders.json"))["states"]
     assert isinstance(states, list)
@@ -175,7 +175,7 @@ def test_itf_has_every_state() -> None:
 
 def test_itf_of_a_trace_without_an_initial_state() -> None:
     """A part that appears late has its value before the first change; equal names get numbers."""
-    from reports.itf import to_itf
+    from proofka.reports.itf import to_itf
 
     steps = (
         replace(samples.SEND, changes=(Change("a b", "1", "2"), Change("a-b", "x", "y"), Change("1", "p", "q"))),

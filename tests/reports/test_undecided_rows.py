@@ -8,9 +8,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from properties.verdict import Status, Verdict
-from reports.brief import BriefTable
-from reports.table import VerdictTable
+from proofka.properties.verdict import Status, Verdict
+from proofka.reports.brief import BriefTable
+from proofka.reports.table import VerdictTable
 from tests.reports import samples
 
 NOTE = "it was not decided whether violations are possible in time with 2 kills and 1 power-loss"

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
-from model.faults import FAULT_ROWS, ONLY_BY_NAME, Fault
-from properties.verdict import CutSet, Status, Trace, Verdict
-from reports.repairs import upgrade
-from reports.unmended import next_steps, tried_releases
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import FAULT_ROWS, ONLY_BY_NAME, Fault
+from proofka.properties.verdict import CutSet, Status, Trace, Verdict
+from proofka.reports.repairs import upgrade
+from proofka.reports.unmended import next_steps, tried_releases
 from tests.reports import samples
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from properties.whole_space import InvariantCount, WholeSpace
-from reports.whole_space import print_space
+from proofka.properties.whole_space import InvariantCount, WholeSpace
+from proofka.reports.whole_space import print_space
 from tests.reports.test_terminal import sheet, text_of
 
 SPACE = WholeSpace(

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment.setting import Origin
-from properties.verdict import CutSet, Status, Threshold, Verdict
-from reports import wording
+from proofka.model.deployment.setting import Origin
+from proofka.properties.verdict import CutSet, Status, Threshold, Verdict
+from proofka.reports import wording
 from tests.reports import samples
 from tests.reports.samples import verdict
 

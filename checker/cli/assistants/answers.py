@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from checker.cli.assistants.errors import NoTrace
-from checker.cli.assistants.workspace import Looked
-from model.deployment.deployment import Deployment
-from properties.claims.claim import Decision
-from properties.known_defects.defect import MEANING, Defect, release_in_words
-from properties.verdict import Result, Status, Verdict
-from reports import wording
-from reports.claims import why as because
-from reports.explained import tried, why
-from reports.guide.entry import Entry
-from reports.repairs import Repairs
-from reports.story import Telling, tellings
+from proofka.checker.cli.assistants.errors import NoTrace
+from proofka.checker.cli.assistants.workspace import Looked
+from proofka.model.deployment.deployment import Deployment
+from proofka.properties.claims.claim import Decision
+from proofka.properties.known_defects.defect import MEANING, Defect, release_in_words
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import wording
+from proofka.reports.claims import why as because
+from proofka.reports.explained import tried, why
+from proofka.reports.guide.entry import Entry
+from proofka.reports.repairs import Repairs
+from proofka.reports.story import Telling, tellings
 
 MOST_DEFECTS = 40
 """The largest number of defects in one answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.input.coded_error import CodedError
+from proofka.model.input.coded_error import CodedError
 
 
 class CallError(CodedError):

@@ -14,13 +14,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from checker.cli.assistants.answers import Answer
-from checker.cli.assistants.errors import CallError
-from checker.cli.assistants.tools import Tools
-from checker.cli.assistants.workspace import MOST_FAULTS, Question, Workspace
-from checker.solver import SolverUndecided
-from checker.traces import ReplayMismatch
-from model.input.input_error import InputError
+from proofka.checker.cli.assistants.answers import Answer
+from proofka.checker.cli.assistants.errors import CallError
+from proofka.checker.cli.assistants.tools import Tools
+from proofka.checker.cli.assistants.workspace import MOST_FAULTS, Question, Workspace
+from proofka.checker.solver import SolverUndecided
+from proofka.checker.traces import ReplayMismatch
+from proofka.model.input.input_error import InputError
 
 INSTRUCTIONS = (
     "Proofka decides by model checking whether a Kafka configuration can lose, duplicate or reorder records. Ask check "

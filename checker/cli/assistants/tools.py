@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
-from checker.cli.assistants import answers
-from checker.cli.assistants.answers import Answer
-from checker.cli.assistants.errors import BadInput
-from checker.cli.assistants.workspace import Question, Workspace
-from model.input.input_error import InputError
+from proofka.checker.cli.assistants import answers
+from proofka.checker.cli.assistants.answers import Answer
+from proofka.checker.cli.assistants.errors import BadInput
+from proofka.checker.cli.assistants.workspace import Question, Workspace
+from proofka.model.input.input_error import InputError
 
 
 class Tools:
@@ -31,7 +31,7 @@ class Tools:
 
     def explain(self, question: Question, stop: threading.Event) -> Answer:
         """Return the single changes of settings that prevent each violation."""
-        from checker.explanation import preventions
+        from proofka.checker.explanation import preventions
 
         looked = self._workspace.checked(question, stop)
         found = preventions(looked.deployment, looked.result.verdicts, stop, self._workspace.seconds)
@@ -39,7 +39,7 @@ class Tools:
 
     def repair(self, question: Question, stop: threading.Event) -> Answer:
         """Return the smallest sets of changes that make the required properties hold."""
-        from checker.repair import Search
+        from proofka.checker.repair import Search
 
         deployment = self._workspace.read(question)
         found = Search(deployment, self._workspace.budget(stop)).repairs()
@@ -47,7 +47,7 @@ class Tools:
 
     def defects(self, word: str) -> Answer:
         """Return known defects by id, product, or release. Raises :class:`BadInput`."""
-        from properties.known_defects.named import NoSuchDefect, defects_named
+        from proofka.properties.known_defects.named import NoSuchDefect, defects_named
 
         try:
             return answers.of_defects(defects_named(word)[1])
@@ -56,8 +56,8 @@ class Tools:
 
     def claim(self, number: str, stop: threading.Event) -> Answer:
         """Return the outcome of a published claim. Raises :class:`BadInput` for an unknown number."""
-        from checker.claims import decide_all
-        from properties.claims.all_claims import find_claims
+        from proofka.checker.claims import decide_all
+        from proofka.properties.claims.all_claims import find_claims
 
         try:
             found = find_claims([number])
@@ -72,7 +72,7 @@ class Tools:
 
     def word(self, word: str) -> Answer:
         """Return the meaning of a property, setting, fault or term. Raises :class:`BadInput`."""
-        from reports.guide.lookup import find, near
+        from proofka.reports.guide.lookup import find, near
 
         entries = find(word)
         if not entries:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.cli.assistants.errors import BadInput, OutsideRoot
-from checker.cli.last_results import LastResults
-from checker.source import Source, narrowed
-from model.deployment.deployment import Deployment
-from model.input.input_error import InputError
-from properties.verdict import Result
+from proofka.checker.budget import Budget
+from proofka.checker.cli.assistants.errors import BadInput, OutsideRoot
+from proofka.checker.cli.last_results import LastResults
+from proofka.checker.source import Source, narrowed
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.input.input_error import InputError
+from proofka.properties.verdict import Result
 
 MOST_KEPT = 16
 """The number of results that are kept, so that a trace needs no second check."""
@@ -88,7 +88,7 @@ class Workspace:
 
     def checked(self, question: Question, stop: threading.Event) -> Looked:
         """Return the deployment and its result, of an earlier call where no file has changed since."""
-        from checker.check import check
+        from proofka.checker.check import check
 
         key = (question, tuple(_stamps(self.place(question.file))))
         if (kept := self._kept.get(key)) is not None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, replace
 
-from checker.budget import Budget
-from checker.cli.editor.reading import Reading
-from checker.cli.last_results import LastResults
-from model.deployment.deployment import Deployment
-from model.deployment.question import question
-from properties.verdict import Result, Status, Verdict
-from reports import wording
-from reports.blame import blame
+from proofka.checker.budget import Budget
+from proofka.checker.cli.editor.reading import Reading
+from proofka.checker.cli.last_results import LastResults
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.question import question
+from proofka.properties.verdict import Result, Status, Verdict
+from proofka.reports import wording
+from proofka.reports.blame import blame
 
 MOST_KEPT = 32
 """The number of deployments whose results are kept."""
@@ -48,8 +48,8 @@ class Verdicts:
 
     def check(self, deployment: Deployment, stop: threading.Event) -> Result | None:
         """Check a deployment, and search the changes that prevent its violations. Return None if ``stop`` ends this."""
-        from checker.check import check
-        from checker.explanation import preventions
+        from proofka.checker.check import check
+        from proofka.checker.explanation import preventions
 
         result = check(deployment, budget=Budget(seconds=self._seconds, stop=stop))
         if not stop.is_set() and any(verdict.status is Status.VIOLATED for verdict in result.verdicts):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from checker.cli.editor.reading import Reading
-from model.deployment.setting import Setting
-from reports import wording
-from reports.guide.lookup import find
+from proofka.checker.cli.editor.reading import Reading
+from proofka.model.deployment.setting import Setting
+from proofka.reports import wording
+from proofka.reports.guide.lookup import find
 
 _WORD = re.compile(r"[A-Za-z][\w.\-]*")
 MOST_PARAGRAPHS = 4

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from checker.source import Source
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.setting import Setting
-from model.input.input_error import InputError
+from proofka.checker.source import Source
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.setting import Setting
+from proofka.model.input.input_error import InputError
 
 PROJECT_FILES = ("proofka.yaml", "proofka.yml")
 """The names of a project file."""
@@ -76,7 +76,7 @@ def read_text(name: str, text: str) -> Reading:
 
 
 def _read_project(path: Path) -> Reading:
-    from checker.project.reading import read_project
+    from proofka.checker.project.reading import read_project
 
     try:
         read_project(path)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from checker.cli.editor.checking import Verdicts
-from checker.cli.editor.reading import Reading
-from model.deployment.deployment import Deployment
-from model.deployment.setting import Setting
-from properties.verdict import Prevention
-from reports.explained import preventions_of
+from proofka.checker.cli.editor.checking import Verdicts
+from proofka.checker.cli.editor.reading import Reading
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.setting import Setting
+from proofka.properties.verdict import Prevention
+from proofka.reports.explained import preventions_of
 
 _VALUE_OF_LINE = re.compile(
     r"^(?P<before>\s*(?:- )?[^\s:=#{][^:=#{]*?\s*[:=]\s*)(?P<value>[^#{}\[\]]*?)(?P<after>\s*(?:#.*)?)$"

@@ -11,14 +11,14 @@ from urllib.parse import unquote, urlparse
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from checker.cli.editor.checking import MOST_PIPELINES, Finding, Verdicts, findings
-from checker.cli.editor.hovering import hover_text
-from checker.cli.editor.reading import Problem, Reading, read_text
-from checker.cli.editor.repairs import Edit, edits
-from checker.cli.last_results import LastResults
-from checker.solver import SolverUndecided
-from checker.traces import ReplayMismatch
-from properties.verdict import Status
+from proofka.checker.cli.editor.checking import MOST_PIPELINES, Finding, Verdicts, findings
+from proofka.checker.cli.editor.hovering import hover_text
+from proofka.checker.cli.editor.reading import Problem, Reading, read_text
+from proofka.checker.cli.editor.repairs import Edit, edits
+from proofka.checker.cli.last_results import LastResults
+from proofka.checker.solver import SolverUndecided
+from proofka.checker.traces import ReplayMismatch
+from proofka.properties.verdict import Status
 
 SOURCE = "proofka"
 MOST_READINGS = 32

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from checker.cluster.bodies.controlling import (
+from proofka.checker.cluster.bodies.controlling import (
     AlteredPartition,
     AlterPartitionRequest,
     BrokerHeartbeatRequest,
     alter_partition_request,
     broker_heartbeat_request,
 )
-from checker.cluster.bodies.fetching import (
+from proofka.checker.cluster.bodies.fetching import (
     FetchedPartition,
     FetchRequest,
     FetchResponse,
@@ -17,15 +17,15 @@ from checker.cluster.bodies.fetching import (
     fetch_request,
     fetch_response,
 )
-from checker.cluster.bodies.metadata import PartitionLeader, metadata_response
-from checker.cluster.bodies.offsets import (
+from proofka.checker.cluster.bodies.metadata import PartitionLeader, metadata_response
+from proofka.checker.cluster.bodies.offsets import (
     CommittedOffset,
     OffsetCommitRequest,
     offset_commit_request,
     txn_offset_commit_request,
 )
-from checker.cluster.bodies.place import Place, Topic
-from checker.cluster.bodies.producing import (
+from proofka.checker.cluster.bodies.place import Place, Topic
+from proofka.checker.cluster.bodies.producing import (
     ProduceAnswer,
     ProducedPartition,
     ProduceRequest,
@@ -33,7 +33,7 @@ from checker.cluster.bodies.producing import (
     produce_request,
     produce_response,
 )
-from checker.cluster.bodies.transactions import (
+from proofka.checker.cluster.bodies.transactions import (
     AddPartitionsToTxnRequest,
     EndTxnRequest,
     FindCoordinatorRequest,
@@ -47,7 +47,7 @@ from checker.cluster.bodies.transactions import (
     init_producer_id_response,
     write_txn_markers_request,
 )
-from checker.cluster.messages import UnreadableBody, read_body
+from proofka.checker.cluster.messages import UnreadableBody, read_body
 
 __all__ = [
     "AddPartitionsToTxnRequest",

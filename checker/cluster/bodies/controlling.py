@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.cluster.bodies.place import Place, fields_of_message, places
-from checker.cluster.frames import REQUEST, Frame
+from proofka.checker.cluster.bodies.place import Place, fields_of_message, places
+from proofka.checker.cluster.frames import REQUEST, Frame
 
 
 @dataclass(frozen=True)

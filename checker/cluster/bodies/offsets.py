@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.cluster.bodies.place import Place, fields_of_message, places
-from checker.cluster.frames import REQUEST, Frame
-from checker.cluster.messages import Fields
+from proofka.checker.cluster.bodies.place import Place, fields_of_message, places
+from proofka.checker.cluster.frames import REQUEST, Frame
+from proofka.checker.cluster.messages import Fields
 
 
 @dataclass(frozen=True)

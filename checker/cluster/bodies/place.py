@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from checker.cluster.frames import Frame
-from checker.cluster.messages import Fields, UnreadableBody, read_body
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.messages import Fields, UnreadableBody, read_body
 
 
 @dataclass(frozen=True)

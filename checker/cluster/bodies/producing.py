@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from checker.cluster.batches import Batch, DamagedLog, batches, extents
-from checker.cluster.bodies.place import Place, fields_of_message, places
-from checker.cluster.frames import REQUEST, RESPONSE, Frame
+from proofka.checker.cluster.batches import Batch, DamagedLog, batches, extents
+from proofka.checker.cluster.bodies.place import Place, fields_of_message, places
+from proofka.checker.cluster.frames import REQUEST, RESPONSE, Frame
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checker.cluster.bodies.place import Place, fields_of_message
-from checker.cluster.frames import REQUEST, RESPONSE, Frame
-from checker.cluster.messages import Fields
+from proofka.checker.cluster.bodies.place import Place, fields_of_message
+from proofka.checker.cluster.frames import REQUEST, RESPONSE, Frame
+from proofka.checker.cluster.messages import Fields
 
 NO_PRODUCER = -1
 """Producer id and producer epoch of a producer that has none yet."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from checker.cluster.coordination import add_partition
-from checker.cluster.frames import Frame
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.sends import Send
-from checker.cluster.waiting import until
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.expected import previous
-from checker.reproduction.gates import PRODUCER_ID
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps.calls import (
+from proofka.checker.cluster.coordination import add_partition
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.expected import previous
+from proofka.checker.reproduction.gates import PRODUCER_ID
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
+from proofka.checker.reproduction.steps.calls import (
     begin_elsewhere,
     coordinator,
     of,

@@ -8,14 +8,14 @@ from contextlib import contextmanager, suppress
 from types import MappingProxyType
 from typing import Callable
 
-from checker.cluster.frames import REQUEST, Frame
-from checker.cluster.gate import NotHeld
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.waiting import until
-from checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of, previous
-from checker.reproduction.gates import CONSUMER_ID, to_broker
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
+from proofka.checker.cluster.frames import REQUEST, Frame
+from proofka.checker.cluster.gate import NotHeld
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.expected import entries_of, epoch_of, isr_of, leader_of, previous
+from proofka.checker.reproduction.gates import CONSUMER_ID, to_broker
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
 
 _EPOCH = re.compile(r"in epoch (\d+)")
 MOST_FETCHES = 4

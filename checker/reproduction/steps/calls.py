@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from checker.cluster.client import ANSWERS
-from checker.cluster.coordination import TransactionView, transaction_of
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.waiting import until
-from checker.reproduction.applications import START_SECONDS, Event
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
-from checker.reproduction.transacting import (
+from proofka.checker.cluster.client import ANSWERS
+from proofka.checker.cluster.coordination import TransactionView, transaction_of
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.applications import START_SECONDS, Event
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay
+from proofka.checker.reproduction.transacting import (
     Asked,
     SentTransaction,
     Transacting,

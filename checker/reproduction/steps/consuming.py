@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from checker.cluster.errors import CommandFailed
-from checker.cluster.frames import RESPONSE
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.sends import send_of
-from checker.cluster.waiting import until
-from checker.reproduction.adjusting import committed_by
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.expected import records_named
-from checker.reproduction.gates import CONSUMER_ID, broker_of, to_broker
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, START_SECONDS, TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps.results import write_results
+from proofka.checker.cluster.errors import CommandFailed
+from proofka.checker.cluster.frames import RESPONSE
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.sends import send_of
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.adjusting import committed_by
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.expected import records_named
+from proofka.checker.reproduction.gates import CONSUMER_ID, broker_of, to_broker
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import SECONDS, START_SECONDS, TIMER_SECONDS, Replay, Steer
+from proofka.checker.reproduction.steps.results import write_results
 
 POLL_MILLISECONDS = 200
 """Longest time of a poll that is to return no record, in milliseconds."""

@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
-from checker.cluster.bodies import write_txn_markers_request
-from checker.cluster.frames import Frame
-from checker.cluster.gate import NotHeld
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.transaction_log import STATE_TOPIC
-from checker.cluster.waiting import until
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps.brokers import hear
-from checker.reproduction.steps.calls import coordinator, of, wait_coordinator
-from checker.reproduction.steps.ending import learn_at_last
+from proofka.checker.cluster.bodies import write_txn_markers_request
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.gate import NotHeld
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.transaction_log import STATE_TOPIC
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import START_SECONDS, TIMER_SECONDS, Replay, Steer
+from proofka.checker.reproduction.steps.brokers import hear
+from proofka.checker.reproduction.steps.calls import coordinator, of, wait_coordinator
+from proofka.checker.reproduction.steps.ending import learn_at_last
 
 TRANSACTION_SECONDS = 120.0
 """Longest wait until the coordinator aborts a transaction that nobody ends, in seconds."""

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
-from checker.cluster.bodies import end_txn_request
-from checker.cluster.frames import Frame
-from checker.cluster.gate import NotHeld
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.waiting import until
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps.calls import (
+from proofka.checker.cluster.bodies import end_txn_request
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.gate import NotHeld
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
+from proofka.checker.reproduction.steps.calls import (
     ask,
     coordinator,
     give_producer_up,
@@ -23,7 +23,7 @@ from checker.reproduction.steps.calls import (
     wait_coordinator,
     wait_return,
 )
-from checker.reproduction.transacting import (
+from proofka.checker.reproduction.transacting import (
     ABORTED,
     COMMITTED,
     REFUSED,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from checker.cluster.waiting import until
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps.calls import (
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import TIMER_SECONDS, Replay, Steer
+from proofka.checker.reproduction.steps.calls import (
     OTHER_GROUP,
     ask,
     begin,
@@ -20,7 +20,7 @@ from checker.reproduction.steps.calls import (
     wait_coordinator,
     wait_return,
 )
-from checker.reproduction.transacting import (
+from proofka.checker.reproduction.transacting import (
     REFUSED,
 )
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import Replay, Steer
-from checker.reproduction.steps.calls import (
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import Replay, Steer
+from proofka.checker.reproduction.steps.calls import (
     ask,
     begin_elsewhere,
     of,
     wait_coordinator,
     wait_return,
 )
-from checker.reproduction.steps.ending import wait_end
+from proofka.checker.reproduction.steps.ending import wait_end
 
 
 def delay_earlier_end(replay: Replay, step: PlannedStep) -> None:

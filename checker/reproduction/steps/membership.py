@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from checker.cluster.coordination import members_of
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.waiting import until
-from checker.reproduction.errors import NotSteerableError
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps.consuming import commit_first, polled
-from checker.reproduction.steps.results import write_late_results
+from proofka.checker.cluster.coordination import members_of
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.errors import NotSteerableError
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import TIMER_SECONDS, Replay, Steer
+from proofka.checker.reproduction.steps.consuming import commit_first, polled
+from proofka.checker.reproduction.steps.results import write_late_results
 
 
 def throw_out(replay: Replay, step: PlannedStep) -> None:

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.frames import Frame
-from checker.cluster.sends import Send
-from checker.cluster.waiting import until
-from checker.reproduction.adjusting import LEARNS_BY_AGE, situations_of
-from checker.reproduction.answers import error_of
-from checker.reproduction.applications import START_SECONDS
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.gates import PRODUCE, broker_of, carried, to_broker
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
-from checker.reproduction.steps import adding, calls, ending
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.adjusting import LEARNS_BY_AGE, situations_of
+from proofka.checker.reproduction.answers import error_of
+from proofka.checker.reproduction.applications import START_SECONDS
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.gates import PRODUCE, broker_of, carried, to_broker
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
+from proofka.checker.reproduction.steps import adding, calls, ending
 
 TRANSMITTED_SECONDS = 1.0
 """Longest wait until a producer that can transmit a record has done so, in seconds."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from checker.cluster.frames import REQUEST
-from checker.reproduction.errors import NotSteerableError
-from checker.reproduction.gates import broker_of
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import Replay, Steer
-from checker.reproduction.steps.producing import acknowledge, execute, let_answer_pass, refuse_with, wait_report
+from proofka.checker.cluster.frames import REQUEST
+from proofka.checker.reproduction.errors import NotSteerableError
+from proofka.checker.reproduction.gates import broker_of
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import Replay, Steer
+from proofka.checker.reproduction.steps.producing import acknowledge, execute, let_answer_pass, refuse_with, wait_report
 
 OUT_OF_ORDER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 """Kafka's name of the refusal of a sequence number."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.replay import TIMER_SECONDS, Replay
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.replay import TIMER_SECONDS, Replay
 
 
 def write_results(replay: Replay, records: Sequence[tuple[int, int]], *, member: int) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from checker.cluster.coordination import delete_group
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.waiting import until
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.plan import PlannedStep
-from checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
+from proofka.checker.cluster.coordination import delete_group
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.plan import PlannedStep
+from proofka.checker.reproduction.replay import SECONDS, TIMER_SECONDS, Replay, Steer
 
 
 def expire(replay: Replay, step: PlannedStep) -> None:

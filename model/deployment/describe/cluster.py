@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-from model.deployment.broker_rules import RETENTION_UNITS, UNSET
-from model.deployment.describe.features import release_of, together
-from model.deployment.describe.lines import DEFAULT, OWN
-from model.deployment.describe.output import USED, Feature, Output, Section, Told, Topic
-from model.deployment.errors import DeploymentError, NotModelledError
-from model.deployment.given import Given, Settings, complaint, place
-from model.deployment.group_rules import HEARTBEAT, OF_GROUP, SESSION
-from model.deployment.hiding import printable, shown_key, shown_value
-from model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
+from proofka.model.deployment.broker_rules import RETENTION_UNITS, UNSET
+from proofka.model.deployment.describe.features import release_of, together
+from proofka.model.deployment.describe.lines import DEFAULT, OWN
+from proofka.model.deployment.describe.output import USED, Feature, Output, Section, Told, Topic
+from proofka.model.deployment.errors import DeploymentError, NotModelledError
+from proofka.model.deployment.given import Given, Settings, complaint, place
+from proofka.model.deployment.group_rules import HEARTBEAT, OF_GROUP, SESSION
+from proofka.model.deployment.hiding import printable, shown_key, shown_value
+from proofka.model.deployment.synonyms import BROKER_NAMES, TOPIC_NAMES
 
 _STALE = "the outputs are from different times or clusters: describe the cluster again, each cluster in its own folder"
 

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model.deployment.builder import build
-from model.deployment.deployment import Deployment
-from model.deployment.describe.cluster import Cluster
-from model.deployment.describe.features import check_groups, check_release, feature_settings
-from model.deployment.describe.folder import Files, read_client, read_outputs, sort_clients
-from model.deployment.describe.pipelines import Pipeline, Pipelines, every_pair, read_pipelines
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, complaint, place
-from model.deployment.hiding import printable, shown_key
-from model.deployment.options import outrank, read_options
-from model.deployment.record_reader import given_record, labels_of
-from model.deployment.setting import Origin
+from proofka.model.deployment.builder import build
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.describe.cluster import Cluster
+from proofka.model.deployment.describe.features import check_groups, check_release, feature_settings
+from proofka.model.deployment.describe.folder import Files, read_client, read_outputs, sort_clients
+from proofka.model.deployment.describe.pipelines import Pipeline, Pipelines, every_pair, read_pipelines
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, GivenClient, GivenDeployment, Settings, complaint, place
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.options import outrank, read_options
+from proofka.model.deployment.record_reader import given_record, labels_of
+from proofka.model.deployment.setting import Origin
 
 
 @dataclass(frozen=True)

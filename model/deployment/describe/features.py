@@ -10,14 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from model.deployment.describe.output import Feature, Section
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, Settings, complaint, place
-from model.deployment.hiding import printable
-from model.deployment.release import Release, ReleaseError, parse_release
-from model.deployment.setting import Origin
-from model.deployment.transaction_rules import FEATURE as TRANSACTIONS
-from model.deployment.vendor_releases import vendor_release
+from proofka.model.deployment.describe.output import Feature, Section
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, Settings, complaint, place
+from proofka.model.deployment.hiding import printable
+from proofka.model.deployment.release import Release, ReleaseError, parse_release
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.transaction_rules import FEATURE as TRANSACTIONS
+from proofka.model.deployment.vendor_releases import vendor_release
 
 METADATA = "metadata.version"
 GROUPS = "group.version"

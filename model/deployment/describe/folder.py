@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from model.deployment.describe.cluster import Cluster, put_together
-from model.deployment.describe.lines import is_from_a_tool
-from model.deployment.describe.output import Output, read_output
-from model.deployment.errors import DeploymentError
-from model.deployment.given import GivenClient
-from model.deployment.properties_reader import read_settings
-from model.deployment.source import LARGEST_OF_A_FLEET, read_bytes
+from proofka.model.deployment.describe.cluster import Cluster, put_together
+from proofka.model.deployment.describe.lines import is_from_a_tool
+from proofka.model.deployment.describe.output import Output, read_output
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import GivenClient
+from proofka.model.deployment.properties_reader import read_settings
+from proofka.model.deployment.source import LARGEST_OF_A_FLEET, read_bytes
 
 PIPELINES = "pipelines.csv"
 TEXTS = (".txt", ".out", ".log")

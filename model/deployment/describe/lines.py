@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from model.deployment.defaults import TABLES, is_known
+from proofka.model.deployment.defaults import TABLES, is_known
 
 Extent = Literal["all", "dynamic", "cluster"]
 """The extent of a list: all settings, those changed at run time, or those set for all entities of the cluster."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from model.deployment.broker_rules import BROKER_KEYS, TOPIC_KEYS
-from model.deployment.defaults import find_definition
-from model.deployment.describe.lines import (
+from proofka.model.deployment.broker_rules import BROKER_KEYS, TOPIC_KEYS
+from proofka.model.deployment.defaults import find_definition
+from proofka.model.deployment.describe.lines import (
     DEFAULT,
     EntryLine,
     Extent,
@@ -23,13 +23,13 @@ from model.deployment.describe.lines import (
     TopicLine,
     read_line,
 )
-from model.deployment.era import PROTOCOL
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.hiding import shown_key
-from model.deployment.release import NEWEST, OLDEST, Release
-from model.deployment.setting import Origin
-from model.deployment.source import decode_utf8
+from proofka.model.deployment.era import PROTOCOL
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import shown_key
+from proofka.model.deployment.release import NEWEST, OLDEST, Release
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import decode_utf8
 
 USED = {"topic": frozenset(TOPIC_KEYS), "broker": frozenset(BROKER_KEYS)}
 """The settings that the model reads. Of all others, only those that somebody set are kept."""

@@ -20,11 +20,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Protocol
 
-from model.deployment.describe.folder import ROLES, Client
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable
-from model.deployment.matrix import MOST_COMBINATIONS
-from model.deployment.source import LARGEST_OF_A_FLEET, decode_utf8, read_bytes
+from proofka.model.deployment.describe.folder import ROLES, Client
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable
+from proofka.model.deployment.matrix import MOST_COMBINATIONS
+from proofka.model.deployment.source import LARGEST_OF_A_FLEET, decode_utf8, read_bytes
 
 INTERNAL = "__"
 """The prefix of the names of Kafka's own topics."""

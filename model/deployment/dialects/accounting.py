@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from model.deployment.dialects.component import Component, Found, Left, Role
-from model.deployment.dialects.finding import Findings
-from model.deployment.dialects.judging import Judged, judge
-from model.deployment.dialects.pairing import Pipeline, Placed
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, library_of
-from model.deployment.hiding import shown_value
-from model.deployment.must_know import must_know
-from model.deployment.reasons import find_reason
-from model.deployment.setting import Origin, Setting
+from proofka.model.deployment.dialects.component import Component, Found, Left, Role
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.dialects.judging import Judged, judge
+from proofka.model.deployment.dialects.pairing import Pipeline, Placed
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, library_of
+from proofka.model.deployment.hiding import shown_value
+from proofka.model.deployment.must_know import must_know
+from proofka.model.deployment.reasons import find_reason
+from proofka.model.deployment.setting import Origin, Setting
 
 CLIENT = "client"
 """The setting of a deployment that names a client's library. Its place can be that of the value that implies the

@@ -6,15 +6,15 @@ from collections import abc
 from collections.abc import Iterable
 from dataclasses import replace
 
-from model.deployment.dialects.component import Component, Found, Left
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.placeholders import Fillings, fill
-from model.deployment.dialects.said import Said, are_equal
-from model.deployment.given import Given
-from model.deployment.hiding import shown_key
-from model.deployment.setting import Origin
-from model.deployment.yaml_tree import Mapping, Node, Sequence
+from proofka.model.deployment.dialects.component import Component, Found, Left
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.placeholders import Fillings, fill
+from proofka.model.deployment.dialects.said import Said, are_equal
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import shown_key
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.yaml_tree import Mapping, Node, Sequence
 
 OUTRANKED = "another value of the file takes precedence"
 NOT_KAFKAS = "no setting of Kafka clients, topics or brokers"

@@ -14,15 +14,15 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.agent_answers import answers_of
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.keys import has_key, own_name
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.units import in_ms
-from model.deployment.given import Given
-from model.deployment.release import JAVA
-from model.deployment.setting import Origin
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.agent_answers import answers_of
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.keys import has_key, own_name
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.units import in_ms
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.setting import Origin
 
 _TABLES = Path(__file__).with_name("tables")
 _TOPIC = re.compile(r"[\w.-]{1,249}")

@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-from model.deployment.given import Given
-from model.deployment.setting import Origin
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Origin
 
 _TABLE = Path(__file__).with_name("tables") / "agents_answers.csv"
 _AROUND = "file:"

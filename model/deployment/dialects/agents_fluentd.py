@@ -6,20 +6,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.agent import Agent, component_of
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.json import json_of
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.keys import LIBRDKAFKA
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.setting import Origin
-from model.deployment.source import MOST_KEYS
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.agent import Agent, component_of
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.json import json_of
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import MOST_KEYS
 
 _TYPE = re.compile(r"^[ \t]*@?type[ \t]+\"?(rdkafka2?|kafka2?|kafka_buffered)\"?[ \t\r]*$", re.MULTILINE)
 _SECTION = re.compile(r"^[ \t]*<(match|store|source)\b", re.MULTILINE)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.agent import Agent, component_of
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.said import Said
-from model.deployment.release import JAVA
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.agent import Agent, component_of
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.release import JAVA
 
 SINK = Agent("flume", Role.PRODUCER, JAVA)
 SOURCE = Agent("flume-consumer", Role.CONSUMER, JAVA)

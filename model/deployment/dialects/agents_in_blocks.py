@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.blocks import Block, blocks_of
-from model.deployment.dialects.keys import LIBRDKAFKA, has_key
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
-from model.deployment.release import JAVA
-from model.deployment.setting import Origin
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.blocks import Block, blocks_of
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA, has_key
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.setting import Origin
 
 _LOGSTASH = re.compile(r"^[^\S\n]*(input|output)\s*\{", re.MULTILINE)
 _PLUGIN = re.compile(r"\bkafka\s*\{[^{}]*=>")

@@ -6,20 +6,20 @@ import csv
 import re
 from collections.abc import Iterator
 
-from model.deployment.dialects import agents_flume
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.agent import Agent, component_of
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.keys import LIBRDKAFKA, has_key
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.release import JAVA
-from model.deployment.setting import Origin
-from model.deployment.source import MOST_KEYS
+from proofka.model.deployment.dialects import agents_flume
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.agent import Agent, component_of
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA, has_key
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import MOST_KEYS
 
 MAXWELL = Agent("maxwell", Role.PRODUCER, JAVA, version="2.7.0")
 CANAL = Agent("canal", Role.PRODUCER, JAVA, version="2.4.0")

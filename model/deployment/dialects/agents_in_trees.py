@@ -6,20 +6,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.agent import Agent, component_of
-from model.deployment.dialects.agents_in_lines import FLUENT_BIT, FLUENT_BIT_READS
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.formats.json import json_of
-from model.deployment.dialects.formats.toml import said_in_toml
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.keys import FRANZ_GO, LIBRDKAFKA, SARAMA
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.release import JAVA
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.agent import Agent, component_of
+from proofka.model.deployment.dialects.agents_in_lines import FLUENT_BIT, FLUENT_BIT_READS
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.formats.json import json_of
+from proofka.model.deployment.dialects.formats.toml import said_in_toml
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.keys import FRANZ_GO, LIBRDKAFKA, SARAMA
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.release import JAVA
 
 BEATS = Agent("beats", Role.PRODUCER, SARAMA)
 FILEBEAT = Agent("filebeat", Role.PRODUCER, SARAMA, like="beats")

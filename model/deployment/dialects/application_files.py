@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.document import Document
 
 APPLICATION, BOOTSTRAP = "application", "bootstrap"
 CONFIG = "config"

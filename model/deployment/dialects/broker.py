@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from model.deployment.defaults import is_known, known_keys
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.client_names import CLIENTS, SECRET, is_legacy, is_named, is_of, matters
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.java_properties import read_properties
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.given import Given
-from model.deployment.hiding import is_secret
-from model.deployment.known_keys import NEAR
-from model.deployment.reasons import names_key
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.defaults import is_known, known_keys
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.client_names import CLIENTS, SECRET, is_legacy, is_named, is_of, matters
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.java_properties import read_properties
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import is_secret
+from proofka.model.deployment.known_keys import NEAR
+from proofka.model.deployment.reasons import names_key
+from proofka.model.deployment.values import has_placeholder
 
 NAME = "Kafka broker's properties"
 VERSION = "inter.broker.protocol.version"

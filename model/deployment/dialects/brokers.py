@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from model.deployment.broker_rules import BROKER_KEYS
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.said import Said
-from model.deployment.disagreement import disagreement
-from model.deployment.given import Given
-from model.deployment.setting import Origin
+from proofka.model.deployment.broker_rules import BROKER_KEYS
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.disagreement import disagreement
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Origin
 
 _OWN = (
     "advertised.",

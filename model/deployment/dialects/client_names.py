@@ -9,13 +9,13 @@ from difflib import get_close_matches
 from functools import cache, lru_cache
 from pathlib import Path
 
-from model.deployment.clients import aliases
-from model.deployment.defaults import is_known, known_keys
-from model.deployment.dialects.component import Role
-from model.deployment.hiding import is_secret
-from model.deployment.must_know import must_know
-from model.deployment.reasons import find_reason, names_key
-from model.deployment.synonyms import TOPIC_NAMES
+from proofka.model.deployment.clients import aliases
+from proofka.model.deployment.defaults import is_known, known_keys
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.hiding import is_secret
+from proofka.model.deployment.must_know import must_know
+from proofka.model.deployment.reasons import find_reason, names_key
+from proofka.model.deployment.synonyms import TOPIC_NAMES
 
 CLIENTS = (Role.PRODUCER, Role.CONSUMER)
 LIBRDKAFKA = "librdkafka"

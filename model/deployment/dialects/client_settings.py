@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.client_names import reason_to_leave_out
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.client_names import reason_to_leave_out
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 
 def pass_on(said: Said, key: str, role: Role, accounts: Accounts, settings: MutableMapping[str, Given]) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.brokers import CONTROLLERS, ZOOKEEPER, Broker, together
-from model.deployment.dialects.component import Component
-from model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.brokers import CONTROLLERS, ZOOKEEPER, Broker, together
+from proofka.model.deployment.dialects.component import Component
+from proofka.model.deployment.dialects.said import Said
 
 Ensemble = frozenset[str]
 """The hosts of servers of ZooKeeper that name each other."""

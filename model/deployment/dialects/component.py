@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from model.deployment.given import Given, Settings
+from proofka.model.deployment.given import Given, Settings
 
 MOST_COMPONENTS = 1_000
 """The largest number of components of a file, including all profiles."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Found
-from model.deployment.dialects.compose_services import Services, is_beside, variables_in
-from model.deployment.dialects.containers import Container, components_of, speaks_of_kafka
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.images import image_of
-from model.deployment.dialects.nodes import entries_under
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Mapping, Node
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.compose_services import Services, is_beside, variables_in
+from proofka.model.deployment.dialects.containers import Container, components_of, speaks_of_kafka
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.images import image_of
+from proofka.model.deployment.dialects.nodes import entries_under
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_tree import Mapping, Node
 
 READER = "Compose"
 _ENV_FILE = re.compile(r"(.*[._-])?env([._-][\w.-]+)?|.*\.env", re.ASCII)

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 from os.path import normpath
 from pathlib import PurePath
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.containers import Container, joined_commands
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.images import image_of
-from model.deployment.dialects.nodes import entries_under
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Mapping as Object
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.containers import Container, joined_commands
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.images import image_of
+from proofka.model.deployment.dialects.nodes import entries_under
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_tree import Mapping as Object
 
 OVERRIDES = (
     "compose.override.yml",

@@ -13,17 +13,17 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.client_names import CLIENTS, owners
-from model.deployment.dialects.client_settings import pass_on, with_defaults
-from model.deployment.dialects.component import ASSUMED_REPLICAS, Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.formats.yaml import documents_of, values_of
-from model.deployment.dialects.java_properties import read_properties
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.client_names import CLIENTS, owners
+from proofka.model.deployment.dialects.client_settings import pass_on, with_defaults
+from proofka.model.deployment.dialects.component import ASSUMED_REPLICAS, Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.formats.yaml import documents_of, values_of
+from proofka.model.deployment.dialects.java_properties import read_properties
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 NAME = "Kafka Connect configuration"
 CONNECT = "Kafka Connect"

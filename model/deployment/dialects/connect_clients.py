@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.client_settings import with_defaults
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers, source_settings
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.client_settings import with_defaults
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.connect import CONNECT, DEFAULTS, source_answers, source_settings
+from proofka.model.deployment.given import Given
 
 MIRROR = "MirrorMaker 2"
 OF_WORKERS = ("{}.",)

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from os.path import commonpath, normpath
 from pathlib import PurePath
 
-from model.deployment.dialects.component import Component, Found, Left, Role
-from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY, is_enabled
-from model.deployment.given import Given, Settings
-from model.deployment.setting import Origin
+from proofka.model.deployment.dialects.component import Component, Found, Left, Role
+from proofka.model.deployment.dialects.connect import EXACTLY_ONCE, POLICY, is_enabled
+from proofka.model.deployment.given import Given, Settings
+from proofka.model.deployment.setting import Origin
 
 TRANSACTIONS = "enables transactions of source connectors, but the file does not tell which connectors use them"
 WORKER, CONNECTOR = "worker", "connector"

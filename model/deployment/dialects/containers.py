@@ -6,23 +6,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from model.deployment.defaults import is_known
-from model.deployment.dialects import spring
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.brokers import Broker
-from model.deployment.dialects.clusters import Ensemble, clusters_of, ensembles_in
-from model.deployment.dialects.component import EVERYTHING, Component, Role
-from model.deployment.dialects.connect import EXACTLY_ONCE, POLICY
-from model.deployment.dialects.connect_clients import OF_WORKERS, client_setting, worker_clients
-from model.deployment.dialects.connect_layers import TRANSACTIONS
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.images import PLAIN, Image, image_of, other_variables, release_in
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.places import moved
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.started import overrides_in, starts_a_broker
-from model.deployment.dialects.topic_commands import Commands, topics_listed
-from model.deployment.given import Given
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects import spring
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.brokers import Broker
+from proofka.model.deployment.dialects.clusters import Ensemble, clusters_of, ensembles_in
+from proofka.model.deployment.dialects.component import EVERYTHING, Component, Role
+from proofka.model.deployment.dialects.connect import EXACTLY_ONCE, POLICY
+from proofka.model.deployment.dialects.connect_clients import OF_WORKERS, client_setting, worker_clients
+from proofka.model.deployment.dialects.connect_layers import TRANSACTIONS
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.images import PLAIN, Image, image_of, other_variables, release_in
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.places import moved
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.started import overrides_in, starts_a_broker
+from proofka.model.deployment.dialects.topic_commands import Commands, topics_listed
+from proofka.model.deployment.given import Given
 
 _SPRING = ("SPRING_KAFKA_", "SPRING_APPLICATION_JSON")
 _CHANNELS = ("MP_MESSAGING_", "_MP_MESSAGING_", "KAFKA_STREAMS_")

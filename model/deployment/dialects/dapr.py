@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.nodes import items_under, text_under
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
-from model.deployment.yaml_tree import Node
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.nodes import items_under, text_under
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.yaml_tree import Node
 
 FRAMEWORK = "Dapr"
 _TABLE = Path(__file__).with_name("tables") / "dapr.csv"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 
-from model.deployment.dialects.component import Found
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.errors import DeploymentError
 
 Fits = Callable[[Document], bool]
 """A function that tells whether a file is of the dialect. It never raises: a file that cannot be parsed does not

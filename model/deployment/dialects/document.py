@@ -9,14 +9,14 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePath
 
-from model.deployment.dialects.formats.json import json_of
-from model.deployment.dialects.formats.properties import said_in_properties
-from model.deployment.dialects.formats.yaml import documents_of
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.templates import Templated, templated
-from model.deployment.errors import DeploymentError
-from model.deployment.source import BYTE_ORDER_MARK, decode_text, is_standard_input, read_bytes
-from model.deployment.yaml_tree import Node
+from proofka.model.deployment.dialects.formats.json import json_of
+from proofka.model.deployment.dialects.formats.properties import said_in_properties
+from proofka.model.deployment.dialects.formats.yaml import documents_of
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.templates import Templated, templated
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import BYTE_ORDER_MARK, decode_text, is_standard_input, read_bytes
+from proofka.model.deployment.yaml_tree import Node
 
 PROPERTIES = frozenset({".properties", ".config", ".conf", ".cfg", ".example", ".sample", ".j2", ".template", ".tpl"})
 YAML = frozenset({".yaml", ".yml"})

@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.keys import LIBRDKAFKA, has_key
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
-from model.deployment.setting import Origin
-from model.deployment.yaml_tree import Mapping
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA, has_key
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.yaml_tree import Mapping
 
 NAME = "settings of a .NET program"
 NOTE = "the program can change values that it binds from this file, and can name other sections"

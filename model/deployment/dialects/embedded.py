@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.properties import said_in_properties
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.properties import said_in_properties
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
 
 _BLOCK = re.compile(r"[|>][-+0-9]{0,2}\s*(#.*)?\r?$")
 _OF_KAFKA = re.compile(
@@ -31,7 +31,7 @@ def read_inside(
     document: Document, said: Said, name: str, accounts: Accounts, fillings: Fillings
 ) -> tuple[Component, ...]:
     """Return the components of the file that a value contains; lines count from the start of the outer file."""
-    from model.deployment.dialects.recognising import dialect_of
+    from proofka.model.deployment.dialects.recognising import dialect_of
 
     if document.inside:
         accounts.ignore(said, "contains a file that is nested too deeply")

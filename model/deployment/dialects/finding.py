@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-from model.deployment.dialects.component import Component, Found
-from model.deployment.dialects.connect_layers import over_their_workers
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document, read_document
-from model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
-from model.deployment.dialects.misspelling import misspelt_keys
-from model.deployment.dialects.other_products import Mention, mention_of, passed_over
-from model.deployment.dialects.own import is_deployment
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.reading_along import without_those_read_along
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.dialects.telling import broken, tells
-from model.deployment.errors import DeploymentError
-from model.deployment.source import LARGEST
+from proofka.model.deployment.dialects.component import Component, Found
+from proofka.model.deployment.dialects.connect_layers import over_their_workers
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document, read_document
+from proofka.model.deployment.dialects.manifests import Manifest, manifest_in, with_releases
+from proofka.model.deployment.dialects.misspelling import misspelt_keys
+from proofka.model.deployment.dialects.other_products import Mention, mention_of, passed_over
+from proofka.model.deployment.dialects.own import is_deployment
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.reading_along import without_those_read_along
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.telling import broken, tells
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import LARGEST
 
 MOST_FILES = 20_000
 """The largest number of files of a folder of configurations."""

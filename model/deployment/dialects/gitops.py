@@ -8,19 +8,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from model.deployment.defaults import is_known
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
-from model.deployment.yaml_tree import Mapping as Object
-from model.deployment.yaml_tree import Node, Scalar
-from model.deployment.yaml_tree import Sequence as Items
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.nodes import entries_under, items_under, text_under, under
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.yaml_tree import Mapping as Object
+from proofka.model.deployment.yaml_tree import Node, Scalar
+from proofka.model.deployment.yaml_tree import Sequence as Items
 
 READER = "the tool"
 _TABLE = Path(__file__).with_name("tables") / "topic_lists.csv"

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.go import FUNCTIONS, Program
-from model.deployment.dialects.formats.go_names import Variable
-from model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
-from model.deployment.dialects.go_functions import assigned_in, function_called, named_functions, results_of
-from model.deployment.dialects.go_uses import Tracked, not_followed, what_happens
-from model.deployment.dialects.written import Configured, Value, Written, check_number
-from model.deployment.errors import DeploymentError
-from model.deployment.source import MOST_KEYS
+from proofka.model.deployment.dialects.formats.go import FUNCTIONS, Program
+from proofka.model.deployment.dialects.formats.go_names import Variable
+from proofka.model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
+from proofka.model.deployment.dialects.go_functions import assigned_in, function_called, named_functions, results_of
+from proofka.model.deployment.dialects.go_uses import Tracked, not_followed, what_happens
+from proofka.model.deployment.dialects.written import Configured, Value, Written, check_number
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import MOST_KEYS
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.go import FUNCTIONS, Program
-from model.deployment.dialects.formats.syntax import all_of, around, named, text_of
+from proofka.model.deployment.dialects.formats.go import FUNCTIONS, Program
+from proofka.model.deployment.dialects.formats.syntax import all_of, around, named, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.go import Program
-from model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
-from model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
-from model.deployment.dialects.keys import KAFKA_GO
-from model.deployment.dialects.written import Configured, Value, Written, check_number
-from model.deployment.kafka_go import APPLICATION_COMMITS as FETCHES
-from model.deployment.kafka_go import ASYNC, COMMITS_AT_ONCE, COMPLETION, GROUP, READS, REQUIRED
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.go import Program
+from proofka.model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
+from proofka.model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
+from proofka.model.deployment.dialects.keys import KAFKA_GO
+from proofka.model.deployment.dialects.written import Configured, Value, Written, check_number
+from proofka.model.deployment.kafka_go import APPLICATION_COMMITS as FETCHES
+from proofka.model.deployment.kafka_go import ASYNC, COMMITS_AT_ONCE, COMPLETION, GROUP, READS, REQUIRED
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.bindings import of_binding
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.go import Program
-from model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
-from model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
-from model.deployment.dialects.go_functions import function_called, results_of
-from model.deployment.dialects.keys import LIBRDKAFKA, has_key
-from model.deployment.dialects.written import Configured, Value, Written, check_number
+from proofka.model.deployment.dialects.bindings import of_binding
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.go import Program
+from proofka.model.deployment.dialects.formats.syntax import all_of, around, in_one_line, line_of, named, text_of
+from proofka.model.deployment.dialects.go_flow import UNKNOWN, Flow, plain
+from proofka.model.deployment.dialects.go_functions import function_called, results_of
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA, has_key
+from proofka.model.deployment.dialects.written import Configured, Value, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.go import Program
-from model.deployment.dialects.formats.go_names import Variable
-from model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
-from model.deployment.dialects.go_flow import UNKNOWN, Flow, Held, plain
-from model.deployment.dialects.go_sarama_fields import answer, as_taken, is_field, written_field
-from model.deployment.dialects.keys import SARAMA, has_key
-from model.deployment.dialects.written import Configured, Value, Written, check_number
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.go import Program
+from proofka.model.deployment.dialects.formats.go_names import Variable
+from proofka.model.deployment.dialects.formats.syntax import all_of, around, line_of, named, text_of
+from proofka.model.deployment.dialects.go_flow import UNKNOWN, Flow, Held, plain
+from proofka.model.deployment.dialects.go_sarama_fields import answer, as_taken, is_field, written_field
+from proofka.model.deployment.dialects.keys import SARAMA, has_key
+from proofka.model.deployment.dialects.written import Configured, Value, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from model.deployment.defaults import find_definition, known_keys
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.go import Program
-from model.deployment.dialects.formats.syntax import in_one_line, line_of, text_of
-from model.deployment.dialects.keys import SARAMA, has_key
-from model.deployment.dialects.written import Configured, Value, Written
-from model.deployment.libraries import LIBRARIES
-from model.deployment.release import Release
+from proofka.model.deployment.defaults import find_definition, known_keys
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.go import Program
+from proofka.model.deployment.dialects.formats.syntax import in_one_line, line_of, text_of
+from proofka.model.deployment.dialects.keys import SARAMA, has_key
+from proofka.model.deployment.dialects.written import Configured, Value, Written
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.release import Release
 
 if TYPE_CHECKING:
     from tree_sitter import Node

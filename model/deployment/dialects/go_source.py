@@ -9,16 +9,16 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects import go_franz, go_kafka_go, go_maps, go_sarama
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Found
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.go import Program, program_of
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.written import components_of
-from model.deployment.given import Given, library_of
-from model.deployment.setting import Origin
+from proofka.model.deployment.dialects import go_franz, go_kafka_go, go_maps, go_sarama
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Found
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.go import Program, program_of
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.written import components_of
+from proofka.model.deployment.given import Given, library_of
+from proofka.model.deployment.setting import Origin
 
 _TABLE = Path(__file__).with_name("tables") / "go_paths.csv"
 _IMPORT = re.compile(

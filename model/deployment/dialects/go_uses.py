@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.go import FUNCTIONS, Program
-from model.deployment.dialects.formats.go_names import Variable
-from model.deployment.dialects.formats.syntax import around, line_of, text_of
-from model.deployment.dialects.written import Configured
+from proofka.model.deployment.dialects.formats.go import FUNCTIONS, Program
+from proofka.model.deployment.dialects.formats.go_names import Variable
+from proofka.model.deployment.dialects.formats.syntax import around, line_of, text_of
+from proofka.model.deployment.dialects.written import Configured
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.formats.hcl import Attribute, Block
-from model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.formats.hcl import Attribute, Block
+from proofka.model.deployment.dialects.said import Said
 
 AGAIN = "stands again in line {} with another value, and Terraform uses the last one or refuses the file; keep one"
 _THE_SAME = "stands again in line {}, with the same value"

@@ -10,15 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from model.deployment.dialects.formats.hcl import Attribute, Block, Syntax
-from model.deployment.dialects.formats.yaml import MOST_NODES, values_of
-from model.deployment.dialects.nodes import under
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import are_equal
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable
-from model.deployment.yaml_tree import Entry, Node, Scalar, Sequence
-from model.deployment.yaml_tree import Mapping as Object
+from proofka.model.deployment.dialects.formats.hcl import Attribute, Block, Syntax
+from proofka.model.deployment.dialects.formats.yaml import MOST_NODES, values_of
+from proofka.model.deployment.dialects.nodes import under
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import are_equal
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable
+from proofka.model.deployment.yaml_tree import Entry, Node, Scalar, Sequence
+from proofka.model.deployment.yaml_tree import Mapping as Object
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ESCAPES = {"\\n": "\n", "\\t": "\t", "\\r": "\r", '\\"': '"', "\\\\": "\\"}

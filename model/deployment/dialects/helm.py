@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from model.deployment.defaults import is_known
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.brokers import Broker, together
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.embedded import settings_inside
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.images import BY_PREFIX, release_in
-from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.yaml_tree import Node
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.brokers import Broker, together
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.embedded import settings_inside
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.images import BY_PREFIX, release_in
+from proofka.model.deployment.dialects.nodes import entries_under, items_under, text_under, under
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.yaml_tree import Node
 
 READER = "Helm"
 _TABLE = Path(__file__).with_name("tables") / "helm.csv"

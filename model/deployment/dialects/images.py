@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.deployment.vendor_releases import confluent_line
+from proofka.model.deployment.vendor_releases import confluent_line
 
 _TABLES = Path(__file__).with_name("tables")
 _NUMBERS = re.compile(r"v?(\d{1,3}\.\d{1,3}(?:\.\d{1,3}){0,2})(?![\d.])", re.ASCII)

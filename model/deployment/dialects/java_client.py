@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from model.deployment.defaults import is_known
-from model.deployment.dialects import old_clients
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.client_names import (
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects import old_clients
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.client_names import (
     CLIENTS,
     LIBRDKAFKA,
     is_legacy,
@@ -26,14 +26,14 @@ from model.deployment.dialects.client_names import (
     owners,
     reason_to_leave_out,
 )
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.java_properties import read_properties
-from model.deployment.dialects.librdkafka_words import told_by, unquoted, with_topic_settings
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.java_properties import read_properties
+from proofka.model.deployment.dialects.librdkafka_words import told_by, unquoted, with_topic_settings
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 NAME = "Kafka client's properties"
 _TABLE = Path(__file__).with_name("tables") / "telling.csv"

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.java import Program
-from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
-from model.deployment.dialects.java_uses import kind_of
-from model.deployment.dialects.keys import has_key, matters
-from model.deployment.dialects.spring_container import BY_HAND, DECIDES, FRAMEWORK, MODES
-from model.deployment.dialects.written import Configured
-from model.deployment.release import JAVA
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.java import Program
+from proofka.model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.java_uses import kind_of
+from proofka.model.deployment.dialects.keys import has_key, matters
+from proofka.model.deployment.dialects.spring_container import BY_HAND, DECIDES, FRAMEWORK, MODES
+from proofka.model.deployment.dialects.written import Configured
+from proofka.model.deployment.release import JAVA
 
 if TYPE_CHECKING:
     from tree_sitter import Node

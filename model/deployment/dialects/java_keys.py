@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.java import Program
-from model.deployment.dialects.formats.syntax import named, text_of
+from proofka.model.deployment.dialects.formats.java import Program
+from proofka.model.deployment.dialects.formats.syntax import named, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

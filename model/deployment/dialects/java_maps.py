@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.java import Program, shape_of
-from model.deployment.dialects.formats.java_flow import (
+from proofka.model.deployment.dialects.formats.java import Program, shape_of
+from proofka.model.deployment.dialects.formats.java_flow import (
     after_return,
     conditions,
     lambda_of,
@@ -19,13 +19,13 @@ from model.deployment.dialects.formats.java_flow import (
     returns_of,
     routine_of,
 )
-from model.deployment.dialects.formats.java_names import Declared
-from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
-from model.deployment.dialects.java_keys import SECURITY, Key, Keys
-from model.deployment.dialects.java_uses import COPIES, PUTS, SAME, Act, Use, Uses, kind_of, parameters_of
-from model.deployment.dialects.written import Value, Written
-from model.deployment.errors import DeploymentError
-from model.deployment.source import MOST_KEYS
+from proofka.model.deployment.dialects.formats.java_names import Declared
+from proofka.model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.java_keys import SECURITY, Key, Keys
+from proofka.model.deployment.dialects.java_uses import COPIES, PUTS, SAME, Act, Use, Uses, kind_of, parameters_of
+from proofka.model.deployment.dialects.written import Value, Written
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import MOST_KEYS
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.templates import is_place, is_tag
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.templates import is_place, is_tag
 
 PART_OF_A_TEMPLATE = "belongs to a template, not to a setting"
 MAY_BE_LEFT_OUT = "depends on a template; render the template first"

@@ -11,24 +11,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.java import Program, program_of, shape_of
-from model.deployment.dialects.formats.java_flow import returns_of, routine_of
-from model.deployment.dialects.formats.java_names import Declared
-from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
-from model.deployment.dialects.java_container import of_container, touched
-from model.deployment.dialects.java_keys import KAFKAS, Key
-from model.deployment.dialects.java_maps import Content, Entry, Maps, unknown
-from model.deployment.dialects.java_topics import NO_NAME, topics_of
-from model.deployment.dialects.java_uses import PUTS, Act, kind_of
-from model.deployment.dialects.keys import has_key
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.written import Configured, check_number, components_of
-from model.deployment.release import JAVA
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.java import Program, program_of, shape_of
+from proofka.model.deployment.dialects.formats.java_flow import returns_of, routine_of
+from proofka.model.deployment.dialects.formats.java_names import Declared
+from proofka.model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.java_container import of_container, touched
+from proofka.model.deployment.dialects.java_keys import KAFKAS, Key
+from proofka.model.deployment.dialects.java_maps import Content, Entry, Maps, unknown
+from proofka.model.deployment.dialects.java_topics import NO_NAME, topics_of
+from proofka.model.deployment.dialects.java_uses import PUTS, Act, kind_of
+from proofka.model.deployment.dialects.keys import has_key
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.written import Configured, check_number, components_of
+from proofka.model.deployment.release import JAVA
 
 if TYPE_CHECKING:
     from tree_sitter import Node

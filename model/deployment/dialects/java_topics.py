@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.java import Program, shape_of
-from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
-from model.deployment.dialects.java_maps import Content, Maps
-from model.deployment.dialects.java_uses import kind_of
-from model.deployment.dialects.written import Configured, Value, Written, check_number
-from model.deployment.release import JAVA
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.java import Program, shape_of
+from proofka.model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.java_maps import Content, Maps
+from proofka.model.deployment.dialects.java_uses import kind_of
+from proofka.model.deployment.dialects.written import Configured, Value, Written, check_number
+from proofka.model.deployment.release import JAVA
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.java import Program
-from model.deployment.dialects.formats.java_names import Declared
-from model.deployment.dialects.formats.syntax import all_of, named, text_of
+from proofka.model.deployment.dialects.formats.java import Program
+from proofka.model.deployment.dialects.formats.java_names import Declared
+from proofka.model.deployment.dialects.formats.syntax import all_of, named, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.javascript import Program
-from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
-from model.deployment.dialects.js_objects import FUNCTIONS, WRAPPED, Objects
-from model.deployment.dialects.keys import KAFKAJS
-from model.deployment.dialects.written import Configured, Value, Written, check_number
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.javascript import Program
+from proofka.model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.js_objects import FUNCTIONS, WRAPPED, Objects
+from proofka.model.deployment.dialects.keys import KAFKAJS
+from proofka.model.deployment.dialects.written import Configured, Value, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node

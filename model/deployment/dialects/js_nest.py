@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.javascript import Program
-from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
-from model.deployment.dialects.js_kafkajs import INSIDE, NO_DELIVERY, of_client, target_of
-from model.deployment.dialects.js_objects import Objects
-from model.deployment.dialects.js_uses import not_followed
-from model.deployment.dialects.keys import KAFKAJS
-from model.deployment.dialects.written import Configured, Value, Written, check_number
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.javascript import Program
+from proofka.model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.js_kafkajs import INSIDE, NO_DELIVERY, of_client, target_of
+from proofka.model.deployment.dialects.js_objects import Objects
+from proofka.model.deployment.dialects.js_uses import not_followed
+from proofka.model.deployment.dialects.keys import KAFKAJS
+from proofka.model.deployment.dialects.written import Configured, Value, Written, check_number
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.bindings import of_binding
-from model.deployment.dialects.formats.javascript import Program
-from model.deployment.dialects.formats.syntax import in_one_line, line_of, named, text_of
-from model.deployment.dialects.js_uses import CHANGED, not_followed, order
-from model.deployment.dialects.written import Configured, Value, Written
+from proofka.model.deployment.dialects.bindings import of_binding
+from proofka.model.deployment.dialects.formats.javascript import Program
+from proofka.model.deployment.dialects.formats.syntax import in_one_line, line_of, named, text_of
+from proofka.model.deployment.dialects.js_uses import CHANGED, not_followed, order
+from proofka.model.deployment.dialects.written import Configured, Value, Written
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects import js_kafkajs, js_nest
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.javascript import LANGUAGES, Program, program_of
-from model.deployment.dialects.formats.syntax import LARGEST, all_of, line_of, named, text_of
-from model.deployment.dialects.js_objects import Objects
-from model.deployment.dialects.keys import LIBRDKAFKA
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.written import Configured, Written, check_number, components_of
+from proofka.model.deployment.dialects import js_kafkajs, js_nest
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.javascript import LANGUAGES, Program, program_of
+from proofka.model.deployment.dialects.formats.syntax import LARGEST, all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.js_objects import Objects
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.written import Configured, Written, check_number, components_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

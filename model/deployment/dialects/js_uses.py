@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.javascript import FUNCTIONS, Program
-from model.deployment.dialects.formats.syntax import around, line_of, named, text_of
+from proofka.model.deployment.dialects.formats.javascript import FUNCTIONS, Program
+from proofka.model.deployment.dialects.formats.syntax import around, line_of, named, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

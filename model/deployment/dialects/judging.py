@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from model.deployment.deployment import Deployment
-from model.deployment.dialects.component import ASSUMED_REPLICAS, EVERYTHING, Found, Left
-from model.deployment.dialects.finding import Findings
-from model.deployment.dialects.pairing import Pipeline, Placed
-from model.deployment.era import ZOOKEEPER
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given, GivenClient, GivenDeployment, Settings, library_of
-from model.deployment.known_keys import is_misspelt
-from model.deployment.leaving_out import AS_READ, rest_of, with_notes
-from model.deployment.mode import LAST_WITH_ZOOKEEPER, with_mode
-from model.deployment.options import outrank, read_options
-from model.deployment.release import JAVA, NEWEST, Release
-from model.deployment.setting import Origin
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.dialects.component import ASSUMED_REPLICAS, EVERYTHING, Found, Left
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.dialects.pairing import Pipeline, Placed
+from proofka.model.deployment.era import ZOOKEEPER
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given, GivenClient, GivenDeployment, Settings, library_of
+from proofka.model.deployment.known_keys import is_misspelt
+from proofka.model.deployment.leaving_out import AS_READ, rest_of, with_notes
+from proofka.model.deployment.mode import LAST_WITH_ZOOKEEPER, with_mode
+from proofka.model.deployment.options import outrank, read_options
+from proofka.model.deployment.release import JAVA, NEWEST, Release
+from proofka.model.deployment.setting import Origin
 
 REPLICAS = "replication.factor"
 

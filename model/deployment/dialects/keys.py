@@ -6,12 +6,12 @@ import csv
 from functools import cache
 from pathlib import Path
 
-from model.deployment.clients import aliases
-from model.deployment.defaults import is_known
-from model.deployment.dialects.component import Role
-from model.deployment.must_know import must_know
-from model.deployment.reasons import find_reason, names_key
-from model.deployment.release import JAVA
+from proofka.model.deployment.clients import aliases
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.must_know import must_know
+from proofka.model.deployment.reasons import find_reason, names_key
+from proofka.model.deployment.release import JAVA
 
 LIBRDKAFKA, SARAMA, FRANZ_GO = "librdkafka", "sarama", "franz-go"
 KAFKA_PYTHON, AIOKAFKA = "kafka-python", "aiokafka"

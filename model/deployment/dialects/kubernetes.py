@@ -5,23 +5,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from model.deployment.dialects import dapr, strimzi, topic_resources
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.application_files import name_of
-from model.deployment.dialects.component import EVERYTHING, Component, Found
-from model.deployment.dialects.containers import Container, components_of, joined_commands, speaks_of_kafka
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.embedded import is_file, read_inside
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.images import image_of
-from model.deployment.dialects.kustomize import is_patch
-from model.deployment.dialects.nodes import items_under, text_under, under
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.repeated_resources import each_resource_once
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Mapping, Node, Scalar
+from proofka.model.deployment.dialects import dapr, strimzi, topic_resources
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.application_files import name_of
+from proofka.model.deployment.dialects.component import EVERYTHING, Component, Found
+from proofka.model.deployment.dialects.containers import Container, components_of, joined_commands, speaks_of_kafka
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.embedded import is_file, read_inside
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.images import image_of
+from proofka.model.deployment.dialects.kustomize import is_patch
+from proofka.model.deployment.dialects.nodes import items_under, text_under, under
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.repeated_resources import each_resource_once
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_tree import Mapping, Node, Scalar
 
 READER = "Kubernetes"
 PATCH = "Kustomize patch"

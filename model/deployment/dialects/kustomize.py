@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from os.path import normpath
 from pathlib import PurePath
 
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.nodes import items_under, text_under
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Node, Scalar
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.nodes import items_under, text_under
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_tree import Node, Scalar
 
 _NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 """The file names that Kustomize looks for ("Kustomization file" of its reference)."""

@@ -13,21 +13,21 @@ from ast import literal_eval
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.bindings import of_binding
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import PROPERTIES, YAML, Document
-from model.deployment.dialects.formats.toml import said_in_toml
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.keys import LIBRDKAFKA, has_key, own_name, signs
-from model.deployment.dialects.nodes import tree_of
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.setting import Origin
-from model.deployment.yaml_tree import Mapping, Node, Scalar
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.bindings import of_binding
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import PROPERTIES, YAML, Document
+from proofka.model.deployment.dialects.formats.toml import said_in_toml
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA, has_key, own_name, signs
+from proofka.model.deployment.dialects.nodes import tree_of
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.yaml_tree import Mapping, Node, Scalar
 
 _ROLES = (Role.PRODUCER, Role.CONSUMER)
 _WITHIN = ("global", "topic", "default.topic.config", "default_topic_config", "defaulttopicconfig", "topicconfig")

@@ -6,10 +6,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from model.deployment.clients import aliases
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.client_names import CLIENTS, LIBRDKAFKA, is_legacy, is_named, is_of
-from model.deployment.dialects.said import Said
+from proofka.model.deployment.clients import aliases
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.client_names import CLIENTS, LIBRDKAFKA, is_legacy, is_named, is_of
+from proofka.model.deployment.dialects.said import Said
 
 TOPIC_SETTINGS = "default.topic.config"
 _JAVAS = ("sasl.jaas.config",)

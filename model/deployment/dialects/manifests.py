@@ -17,10 +17,10 @@ from functools import cache
 from pathlib import Path, PurePath
 from xml.etree import ElementTree
 
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.given import Given, library_of
-from model.deployment.setting import Origin
-from model.deployment.source import decode_text
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.given import Given, library_of
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import decode_text
 
 _TABLES = Path(__file__).with_name("tables")
 _RELEASE = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?")

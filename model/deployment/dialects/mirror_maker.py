@@ -10,24 +10,24 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.client_names import CLIENTS, is_named, is_of
-from model.deployment.dialects.client_settings import pass_on
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.connect import (
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.client_names import CLIENTS, is_named, is_of
+from proofka.model.deployment.dialects.client_settings import pass_on
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.connect import (
     EXACTLY_ONCE,
     WORKERS_OWN,
     is_enabled,
     names_of_topics,
     of_created_topics,
 )
-from model.deployment.dialects.connect_clients import MIRROR, Mirrored, mirrored
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.java_properties import read_properties
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.connect_clients import MIRROR, Mirrored, mirrored
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.java_properties import read_properties
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 NAME = "MirrorMaker 2 configuration"
 _ARROW = re.compile(r"([\w-]{1,60})->([\w-]{1,60})\.(.+)", re.ASCII)

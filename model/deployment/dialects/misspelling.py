@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
-from model.deployment.defaults import known_keys
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.telling import tells
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable, shown_key
-from model.deployment.known_keys import MEANT, NEAR
+from proofka.model.deployment.defaults import known_keys
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.telling import tells
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.known_keys import MEANT, NEAR
 
 MOST_NAMED = 4
 """Largest number of keys that a sentence names."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from model.deployment.dialects.said import Said
-from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
 
 
 def under(node: Node | None, *names: str) -> Node | None:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.component import Found
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.formats.yaml import documents_of, values_of
-from model.deployment.dialects.nodes import entries_under
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Node
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.formats.yaml import documents_of, values_of
+from proofka.model.deployment.dialects.nodes import entries_under
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_tree import Node
 
 _OF_COLLECTOR = ("receivers", "exporters")
 

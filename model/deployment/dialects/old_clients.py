@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.client_names import is_legacy, legacy
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.client_names import is_legacy, legacy
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 NO_SUCCESSOR = "is a setting of Kafka's old Scala clients without an equivalent today"
 KIND = "producer.type"

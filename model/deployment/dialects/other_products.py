@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.telling import is_for_people, mentions
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.telling import is_for_people, mentions
 
 _TABLES = Path(__file__).parent / "tables"
 _ADVICE = {

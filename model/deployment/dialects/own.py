@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_reader import SECTIONS
-from model.deployment.yaml_tree import Mapping, Scalar
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_reader import SECTIONS
+from proofka.model.deployment.yaml_tree import Mapping, Scalar
 
 MATRIX = ("base", "values")
 """The sections of a file that describes many deployments."""

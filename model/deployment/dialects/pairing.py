@@ -12,10 +12,10 @@ from difflib import get_close_matches
 from itertools import product, takewhile
 from pathlib import PurePath
 
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.finding import Findings
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable
 
 MOST_PIPELINES = 1_000
 """The largest number of pairs; above it, the user must name what belongs together."""

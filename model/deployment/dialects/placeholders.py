@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.values import has_placeholder
 
 Fillings = Mapping[str, str]
 """Values by the name of the placeholder, from ``--set NAME=VALUE``."""

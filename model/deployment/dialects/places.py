@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from model.deployment.dialects.component import Component, Found, Left
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.component import Component, Found, Left
+from proofka.model.deployment.given import Given
 
 Places = Mapping[int, tuple[str, int]]
 """The real file and line of each substitute line."""

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from model.deployment.consumer_rules import NULL_GROUP
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.python import Program, shown
-from model.deployment.dialects.keys import AIOKAFKA, KAFKA_PYTHON
-from model.deployment.dialects.written import Configured, Value
+from proofka.model.deployment.consumer_rules import NULL_GROUP
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.python import Program, shown
+from proofka.model.deployment.dialects.keys import AIOKAFKA, KAFKA_PYTHON
+from proofka.model.deployment.dialects.written import Configured, Value
 
 CLIENTS = {
     "kafka.KafkaProducer": (KAFKA_PYTHON, Role.PRODUCER),

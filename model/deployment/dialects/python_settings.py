@@ -11,13 +11,13 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from model.deployment.dialects import python_arguments
-from model.deployment.dialects.bindings import of_binding
-from model.deployment.dialects.formats.python import Program, form_of, shown
-from model.deployment.dialects.formats.python_names import Binding, Variable, place
-from model.deployment.dialects.formats.python_order import Order
-from model.deployment.dialects.python_uses import Change, Kind, Uses, parameters
-from model.deployment.dialects.written import Value, Written
+from proofka.model.deployment.dialects import python_arguments
+from proofka.model.deployment.dialects.bindings import of_binding
+from proofka.model.deployment.dialects.formats.python import Program, form_of, shown
+from proofka.model.deployment.dialects.formats.python_names import Binding, Variable, place
+from proofka.model.deployment.dialects.formats.python_order import Order
+from proofka.model.deployment.dialects.python_uses import Change, Kind, Uses, parameters
+from proofka.model.deployment.dialects.written import Value, Written
 
 _DEEPEST = 20
 _MOST_STEPS = 20_000

@@ -6,16 +6,23 @@ import ast
 import re
 from collections.abc import Iterator
 
-from model.deployment.dialects import python_arguments, python_topics
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.python import Program, form_of, program_of, shown
-from model.deployment.dialects.keys import LIBRDKAFKA
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.python_settings import Following
-from model.deployment.dialects.written import Configured, Value, Written, check_number, check_settings, components_of
+from proofka.model.deployment.dialects import python_arguments, python_topics
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.python import Program, form_of, program_of, shown
+from proofka.model.deployment.dialects.keys import LIBRDKAFKA
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.python_settings import Following
+from proofka.model.deployment.dialects.written import (
+    Configured,
+    Value,
+    Written,
+    check_number,
+    check_settings,
+    components_of,
+)
 
 _IMPORT = re.compile(r"^[ \t]*(from|import)[ \t]+(confluent_kafka|kafka|aiokafka)\b", re.MULTILINE)
 _CLIENTS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.python_settings import Following
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.written import Configured, Written, check_number
-from model.deployment.release import JAVA
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.python_settings import Following
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.written import Configured, Written, check_number
+from proofka.model.deployment.release import JAVA
 
 _TOPICS = frozenset(("kafka", "aiokafka", "confluent_kafka"))
 _OF_TOPIC = ("name", "num_partitions", "replication_factor")

@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass
 from enum import Enum
 
-from model.deployment.dialects.formats.python import CLIENT_LIBRARIES, Program, shown
-from model.deployment.dialects.formats.python_names import Variable
+from proofka.model.deployment.dialects.formats.python import CLIENT_LIBRARIES, Program, shown
+from proofka.model.deployment.dialects.formats.python_names import Variable
 
 _DEEPEST = 12
 """The largest depth of aliases of aliases, and of functions that pass on their arguments."""

@@ -14,23 +14,23 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects import streams
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.application_files import ALONE, UNREAD, beside_for_quarkus, name_of
-from model.deployment.dialects.client_names import CLIENTS, owners
-from model.deployment.dialects.client_settings import pass_on, with_defaults
-from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
-from model.deployment.dialects.connect import names_of_topics
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, YAML, Document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.java_properties import read_properties
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.references import References
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.hiding import is_secret
+from proofka.model.deployment.dialects import streams
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.application_files import ALONE, UNREAD, beside_for_quarkus, name_of
+from proofka.model.deployment.dialects.client_names import CLIENTS, owners
+from proofka.model.deployment.dialects.client_settings import pass_on, with_defaults
+from proofka.model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
+from proofka.model.deployment.dialects.connect import names_of_topics
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, YAML, Document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.java_properties import read_properties
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.references import References
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import is_secret
 
 NAME = "Quarkus application"
 SMALLRYE = "SmallRye's Kafka connector"

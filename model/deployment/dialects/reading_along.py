@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from os.path import normpath
 
-from model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.component import Found
 
 
 def without_those_read_along(found: Sequence[Found]) -> tuple[Found, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects import (
+from proofka.model.deployment.dialects import (
     agents_fluentd,
     agents_in_blocks,
     agents_in_lines,
@@ -33,8 +33,8 @@ from model.deployment.dialects import (
     tool_output,
     topic_file,
 )
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
 
 DIALECTS: Sequence[Dialect] = (
     go_source.DIALECT,

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.hiding import is_secret
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.hiding import is_secret
+from proofka.model.deployment.values import has_placeholder
 
 LONGEST = 1_000
 """The largest length, in characters, of a value that matters."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.nodes import text_under
-from model.deployment.dialects.said import are_equal
-from model.deployment.yaml_tree import Node
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.nodes import text_under
+from proofka.model.deployment.dialects.said import are_equal
+from proofka.model.deployment.yaml_tree import Node
 
 _IDENTITY = (("apiVersion",), ("kind",), ("metadata", "namespace"), ("metadata", "name"))
 NAME = ("metadata", "name")

@@ -5,12 +5,12 @@ No script is run.
 
 from __future__ import annotations
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Found
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.topic_commands import Commands, calls_in
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.topic_commands import Commands, calls_in
 
 _SUFFIXES = (".sh", ".bash", ".zsh")
 

@@ -12,27 +12,27 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from model.deployment.defaults import is_known
-from model.deployment.dialects import spring_cloud, streams
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.application_files import beside_for_spring
-from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
-from model.deployment.dialects.client_settings import pass_on
-from model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.java_properties import MARKED, MAY_BE_LEFT_OUT
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.spring_container import BESIDE, TRANSACTIONS, Mode, container, mode_of
-from model.deployment.dialects.spring_names import documents_in, relaxed, truth
-from model.deployment.dialects.spring_sections import is_of_profiles, sections_of
-from model.deployment.dialects.templates import is_place, is_tag
-from model.deployment.dialects.units import in_bytes, in_ms
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.hiding import is_secret
-from model.deployment.known_keys import MEANT, NEAR
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects import spring_cloud, streams
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.application_files import beside_for_spring
+from proofka.model.deployment.dialects.client_names import CLIENTS, SECRET, owners
+from proofka.model.deployment.dialects.client_settings import pass_on
+from proofka.model.deployment.dialects.component import MOST_COMPONENTS, Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.java_properties import MARKED, MAY_BE_LEFT_OUT
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.spring_container import BESIDE, TRANSACTIONS, Mode, container, mode_of
+from proofka.model.deployment.dialects.spring_names import documents_in, relaxed, truth
+from proofka.model.deployment.dialects.spring_sections import is_of_profiles, sections_of
+from proofka.model.deployment.dialects.templates import is_place, is_tag
+from proofka.model.deployment.dialects.units import in_bytes, in_ms
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import is_secret
+from proofka.model.deployment.known_keys import MEANT, NEAR
 
 NAME = "Spring Boot application"
 PREFIX = ("spring", "kafka")

@@ -15,19 +15,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from model.deployment.dialects import streams
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.client_names import CLIENTS, SECRET, owners
-from model.deployment.dialects.client_settings import pass_on
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect import names_of_topics
-from model.deployment.dialects.keys import has_key, matters
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.spring_container import BY_HAND, DECIDES, Mode, mode_of
-from model.deployment.dialects.spring_names import relaxed, truth
-from model.deployment.given import Given
-from model.deployment.hiding import is_secret
-from model.deployment.release import JAVA
+from proofka.model.deployment.dialects import streams
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.client_names import CLIENTS, SECRET, owners
+from proofka.model.deployment.dialects.client_settings import pass_on
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.connect import names_of_topics
+from proofka.model.deployment.dialects.keys import has_key, matters
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.spring_container import BY_HAND, DECIDES, Mode, mode_of
+from proofka.model.deployment.dialects.spring_names import relaxed, truth
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import is_secret
+from proofka.model.deployment.release import JAVA
 
 BINDER = "Spring Cloud Stream's binder"
 PREFIX = ("spring", "cloud", "stream")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 FRAMEWORK = "Spring Kafka"
 MODES = ("record", "batch", "time", "count", "counttime", "manual", "manualimmediate")

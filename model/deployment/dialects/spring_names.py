@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from model.deployment.dialects.document import PROPERTIES, YAML, Document
-from model.deployment.dialects.formats.yaml import TEMPLATE_KEY, values_of
-from model.deployment.dialects.formats.yaml_in_java import as_in_java
-from model.deployment.dialects.said import Said
-from model.deployment.yaml_tree import Mapping, Node, Sequence
+from proofka.model.deployment.dialects.document import PROPERTIES, YAML, Document
+from proofka.model.deployment.dialects.formats.yaml import TEMPLATE_KEY, values_of
+from proofka.model.deployment.dialects.formats.yaml_in_java import as_in_java
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.yaml_tree import Mapping, Node, Sequence
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SEPARATOR = re.compile(r"[#!]---[ \t\f]*")

@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.application_files import ALONE, APPLICATION, BOOTSTRAP, UNREAD, name_of, rank
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.dialects.references import References
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.spring_names import documents_in, given_again, names_in, relaxed
-from model.deployment.dialects.spring_profiles import DEFAULT, Condition, condition_of, expanded
-from model.deployment.errors import DeploymentError
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.application_files import ALONE, APPLICATION, BOOTSTRAP, UNREAD, name_of, rank
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.dialects.references import References
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.spring_names import documents_in, given_again, names_in, relaxed
+from proofka.model.deployment.dialects.spring_profiles import DEFAULT, Condition, condition_of, expanded
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.values import has_placeholder
 
 ACTIVATE = ("spring", "config", "activate")
 ON_PROFILE = (*ACTIVATE, "onprofile")

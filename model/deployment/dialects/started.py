@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.said import Said
 
 _STARTS = re.compile(r"\bkafka-server-start(\.sh)?\b")
 _OVERRIDE = re.compile(r"--override[ \t=]+[\"']?([a-z][\w.]{1,200})=(\"[^\"\n]*\"|'[^'\n]*'|[^\s\"';&|\\\\]*)")

@@ -10,18 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.client_names import CLIENTS, SECRET, is_misspelt, is_named, is_of
-from model.deployment.dialects.client_settings import pass_on, with_defaults
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.connect import names_of_topics
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.java_properties import read_properties
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
-from model.deployment.hiding import is_secret
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.client_names import CLIENTS, SECRET, is_misspelt, is_named, is_of
+from proofka.model.deployment.dialects.client_settings import pass_on, with_defaults
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.connect import names_of_topics
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.java_properties import read_properties
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import is_secret
 
 NAME = "Kafka Streams configuration"
 STREAMS = "Kafka Streams"

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.connect import (
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.connect import (
     EXACTLY_ONCE,
     POLICY,
     is_of_created_topics,
@@ -22,7 +22,7 @@ from model.deployment.dialects.connect import (
     of_created_topics,
     role_of,
 )
-from model.deployment.dialects.connect_clients import (
+from proofka.model.deployment.dialects.connect_clients import (
     OF_CONNECTORS,
     OF_WORKERS,
     Mirrored,
@@ -30,12 +30,12 @@ from model.deployment.dialects.connect_clients import (
     mirrored,
     worker_clients,
 )
-from model.deployment.dialects.connect_layers import TRANSACTIONS
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.nodes import entries_under, items_under, text_under, under
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
-from model.deployment.yaml_tree import Node, Scalar
+from proofka.model.deployment.dialects.connect_layers import TRANSACTIONS
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.nodes import entries_under, items_under, text_under, under
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.yaml_tree import Node, Scalar
 
 GROUPS = ("kafka.strimzi.io", "core.strimzi.io")
 READER = "Strimzi"

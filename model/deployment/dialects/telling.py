@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from model.deployment.dialects.document import YAML, Document
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.document import YAML, Document
+from proofka.model.deployment.errors import DeploymentError
 
 _TELLING = re.compile(r"producer|consumer|kafka|server|broker|connect|streams|compose|strimzi|application|topics?\b")
 """Names of files that count as configurations even if they cannot be read."""

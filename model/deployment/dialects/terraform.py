@@ -13,27 +13,27 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from model.deployment.defaults import is_known
-from model.deployment.dialects import strimzi
-from model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.embedded import read_inside
-from model.deployment.dialects.formats.hcl import Attribute, Block, blocks_of
-from model.deployment.dialects.formats.properties import said_in_properties
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.hcl_repeated import AGAIN, once_each
-from model.deployment.dialects.hcl_values import Values, is_unknown, shown, unknown, values_in
-from model.deployment.dialects.java_client import REPLICAS
-from model.deployment.dialects.keys import matters
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.dialects.tfvars import assigned_beside
-from model.deployment.given import Given
-from model.deployment.release import JAVA
-from model.deployment.yaml_tree import Mapping as Object
-from model.deployment.yaml_tree import Node, Scalar, Sequence
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects import strimzi
+from proofka.model.deployment.dialects.accounts import NOT_KAFKAS, Accounts
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.embedded import read_inside
+from proofka.model.deployment.dialects.formats.hcl import Attribute, Block, blocks_of
+from proofka.model.deployment.dialects.formats.properties import said_in_properties
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.hcl_repeated import AGAIN, once_each
+from proofka.model.deployment.dialects.hcl_values import Values, is_unknown, shown, unknown, values_in
+from proofka.model.deployment.dialects.java_client import REPLICAS
+from proofka.model.deployment.dialects.keys import matters
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.dialects.tfvars import assigned_beside
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.yaml_tree import Mapping as Object
+from proofka.model.deployment.yaml_tree import Node, Scalar, Sequence
 
 _TABLE = Path(__file__).with_name("tables") / "terraform.csv"
 _SUFFIXES = (".tf", ".hcl", ".tofu")

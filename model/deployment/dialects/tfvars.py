@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.hcl import blocks_of
-from model.deployment.dialects.formats.yaml import documents_of
-from model.deployment.dialects.hcl_values import Unknown, Values
-from model.deployment.dialects.nodes import entries_under
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Node
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.hcl import blocks_of
+from proofka.model.deployment.dialects.formats.yaml import documents_of
+from proofka.model.deployment.dialects.hcl_values import Unknown, Values
+from proofka.model.deployment.dialects.nodes import entries_under
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_tree import Node
 
 _ENDINGS = (".tfvars", ".tfvars.json")
 _LOADED_FIRST = ("terraform.tfvars", "terraform.tfvars.json")

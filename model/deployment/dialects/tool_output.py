@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from model.deployment.describe.lines import (
+from proofka.model.deployment.describe.lines import (
     DEFAULT,
     EntryLine,
     Heading,
@@ -19,15 +19,15 @@ from model.deployment.describe.lines import (
     read_line,
     told_by_zookeeper,
 )
-from model.deployment.describe.output import USED
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.brokers import Broker, together
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.describe.output import USED
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.brokers import Broker, together
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 _WORDS = ("PartitionCount", "onfigs for ", "onfig for ")
 _QUOTED = re.compile(r"^[\s>|*`]+(?=Topic:|All |Dynamic |Default |Configs )")

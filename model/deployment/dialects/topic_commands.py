@@ -10,11 +10,11 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.client_names import matters
-from model.deployment.dialects.component import EVERYTHING, Component, Role
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.client_names import matters
+from proofka.model.deployment.dialects.component import EVERYTHING, Component, Role
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 _TOOL = re.compile(r"(?:\S*/)?kafka-(topics|configs)(?:\.sh|\.bat)?\s")
 _END = re.compile(r"&&|\|\||[;|&]|(?<!\\)\n")

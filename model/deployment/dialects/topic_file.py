@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from model.deployment.defaults import is_known, known_keys
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.client_names import CLIENTS, SECRET, is_of, matters
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.dialect import Dialect, of_what_parses
-from model.deployment.dialects.document import PROPERTIES, Document
-from model.deployment.dialects.java_properties import read_properties
-from model.deployment.dialects.placeholders import Fillings
-from model.deployment.given import Given
-from model.deployment.hiding import is_secret
-from model.deployment.reasons import names_key
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.defaults import is_known, known_keys
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.client_names import CLIENTS, SECRET, is_of, matters
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.dialect import Dialect, of_what_parses
+from proofka.model.deployment.dialects.document import PROPERTIES, Document
+from proofka.model.deployment.dialects.java_properties import read_properties
+from proofka.model.deployment.dialects.placeholders import Fillings
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import is_secret
+from proofka.model.deployment.reasons import names_key
+from proofka.model.deployment.values import has_placeholder
 
 NAME = "Kafka topic's properties"
 NAMES = frozenset({"topic", "topic.name", "name"})

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.embedded import settings_inside
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.images import release_in
-from model.deployment.dialects.nodes import text_under
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
-from model.deployment.yaml_tree import Node
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.embedded import settings_inside
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.images import release_in
+from proofka.model.deployment.dialects.nodes import text_under
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.yaml_tree import Node
 
 _TABLES = Path(__file__).with_name("tables")
 _CLUSTERS = (("platform.confluent.io", "Kafka"), ("kafka.banzaicloud.io", "KafkaCluster"))

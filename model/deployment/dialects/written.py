@@ -6,17 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from model.deployment.dialects.accounts import Accounts
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.keys import harmless, has_key, matters
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.given import Given
-from model.deployment.hiding import is_secret, printable
-from model.deployment.release import JAVA
-from model.deployment.setting import Origin
-from model.deployment.source import MOST_KEYS
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.dialects.accounts import Accounts
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.keys import harmless, has_key, matters
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import is_secret, printable
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.source import MOST_KEYS
+from proofka.model.deployment.values import has_placeholder
 
 _GROUPS = ("group.id", "ConsumerGroup", "group_id", "groupId", "GroupID")
 """The settings for the group. Its existence matters, not its name."""

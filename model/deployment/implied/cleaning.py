@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.deployment.compaction import KEEPS_ABORTED, Keys
-from model.deployment.deployment import Deployment
-from model.deployment.implied.expiry import records_expire_unread
-from model.deployment.implied.waiting import clients_may_miss, may_get_too_old, outlasts_brokers
+from proofka.model.deployment.compaction import KEEPS_ABORTED, Keys
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.expiry import records_expire_unread
+from proofka.model.deployment.implied.waiting import clients_may_miss, may_get_too_old, outlasts_brokers
 
 
 def cleans(deployment: Deployment) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import inf
 
-from model.deployment.choices import Commit, Sink
-from model.deployment.deployment import Deployment
-from model.deployment.implied.outages import outages_of_consumer
-from model.durations import longest
-from model.faults import Fault
+from proofka.model.deployment.choices import Commit, Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.outages import outages_of_consumer
+from proofka.model.durations import longest
+from proofka.model.faults import Fault
 
 
 def loses_commits(deployment: Deployment) -> bool:

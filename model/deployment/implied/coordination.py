@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Sends
-from model.deployment.deployment import Deployment
-from model.deployment.sender import ClientRecovery
-from model.faults import Fault
+from proofka.model.deployment.choices import Sends
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.sender import ClientRecovery
+from proofka.model.faults import Fault
 
 KEEPS_COORDINATOR_AWAY = frozenset(
     {Fault.REASSIGNMENT, Fault.SHUTDOWN, Fault.LOG_DIR_FAILURE, Fault.LOST_TRANSACTION_STATE}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.waiting import retries_outlast
-from model.deployment.sequencing import Unknown
-from model.faults import BREAKS_CONNECTIONS, Fault
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.waiting import retries_outlast
+from proofka.model.deployment.sequencing import Unknown
+from proofka.model.faults import BREAKS_CONNECTIONS, Fault
 
 
 def unknown_producer_is_refused(deployment: Deployment) -> bool:

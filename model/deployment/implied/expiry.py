@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Commit, Sink
-from model.deployment.deployment import Deployment
-from model.deployment.implied.deletion import retries_outlast_records
-from model.deployment.implied.outages import outages_of_consumer
-from model.deployment.implied.waiting import gets_too_old, may_get_too_old
+from proofka.model.deployment.choices import Commit, Sink
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.deletion import retries_outlast_records
+from proofka.model.deployment.implied.outages import outages_of_consumer
+from proofka.model.deployment.implied.waiting import gets_too_old, may_get_too_old
 
 
 def records_expire_unread(deployment: Deployment) -> bool:

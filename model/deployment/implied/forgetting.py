@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Sends
-from model.deployment.deployment import Deployment
-from model.deployment.implied.deletion import (
+from proofka.model.deployment.choices import Sends
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.deletion import (
     deletion_forgets_producer,
     retries_outlast_records,
     unknown_producer_is_refused,
 )
-from model.deployment.implied.expiry import records_expire_unread
-from model.deployment.implied.waiting import retries_outlast
-from model.faults import BREAKS_CONNECTIONS
+from proofka.model.deployment.implied.expiry import records_expire_unread
+from proofka.model.deployment.implied.waiting import retries_outlast
+from proofka.model.faults import BREAKS_CONNECTIONS
 
 
 def brokers_forget_producers(deployment: Deployment) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Rebalances
-from model.deployment.deployment import Deployment
+from proofka.model.deployment.choices import Rebalances
+from proofka.model.deployment.deployment import Deployment
 
 
 def gives_up_at_any_time(deployment: Deployment) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from model.deployment.deployment import Deployment
-from model.faults import Fault
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
 
 
 def fails_elsewhere(deployment: Deployment) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import OnProcessingError
-from model.deployment.deployment import Deployment
-from model.durations import longest
-from model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, REPLACES_MEMBER, Fault
+from proofka.model.deployment.choices import OnProcessingError
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.durations import longest
+from proofka.model.faults import BREAKS_CONNECTIONS, ENDS_PRODUCER, REPLACES_MEMBER, Fault
 
 
 def modelled_brokers(deployment: Deployment) -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import Processing
-from model.deployment.deployment import Deployment
-from model.deployment.implied.outages import brokers_may_be_away, outages_of_consumer
-from model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity, longest
-from model.faults import DELAYS_READING, FALLS_SILENT
+from proofka.model.deployment.choices import Processing
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.outages import brokers_may_be_away, outages_of_consumer
+from proofka.model.durations import CLIENT_LOOKS, JITTER, Duration, Quantity, longest
+from proofka.model.faults import DELAYS_READING, FALLS_SILENT
 
 REQUESTS_TO_START = 14
 """Messages, both ways, until a consumer fetches: metadata, coordinator, join (twice), sync, committed offset, fetch."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.deployment.choices import OnProcessingError, Processing
-from model.deployment.deployment import Deployment
-from model.faults import Fault
+from proofka.model.deployment.choices import OnProcessingError, Processing
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.faults import Fault
 
 
 def retries_processing(deployment: Deployment) -> bool:

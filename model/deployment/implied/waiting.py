@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf, isfinite
 
-from model.deployment.deployment import Deployment
-from model.deployment.implied.commits import commits_may_be_missed
-from model.deployment.implied.outages import outages_of_consumer, replacements_of_consumer
-from model.deployment.implied.polling import until_committed, until_discovered, until_next_poll, until_replaced
-from model.deployment.implied.processing import retries_processing
-from model.durations import JITTER, STOPS_WITHIN, Quantity, longest
-from model.faults import BREAKS_CONNECTIONS, Fault
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.implied.commits import commits_may_be_missed
+from proofka.model.deployment.implied.outages import outages_of_consumer, replacements_of_consumer
+from proofka.model.deployment.implied.polling import until_committed, until_discovered, until_next_poll, until_replaced
+from proofka.model.deployment.implied.processing import retries_processing
+from proofka.model.durations import JITTER, STOPS_WITHIN, Quantity, longest
+from proofka.model.faults import BREAKS_CONNECTIONS, Fault
 
 
 def gets_too_old(deployment: Deployment, kept: Quantity) -> bool:

@@ -19,9 +19,9 @@ pytest.importorskip("mcp", reason='the SDK of the Model Context Protocol is not 
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from checker.cli.assistants.server import server_of
-from checker.cli.assistants.tools import Tools
-from checker.cli.assistants.workspace import Question, Workspace
+from proofka.checker.cli.assistants.server import server_of
+from proofka.checker.cli.assistants.tools import Tools
+from proofka.checker.cli.assistants.workspace import Question, Workspace
 from tests.checker.test_cli import ROOT
 
 NAMES = {"check", "claim", "defects", "explain", "repair", "trace", "word"}
@@ -103,16 +103,16 @@ def test_check_and_trace_tell_the_loss_with_its_limits(workspace: Workspace, fol
 def test_trace_uses_the_result_of_the_check_until_the_file_changes(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import checker.check
+    from proofka.checker import check as checking
 
     explored = []
-    real = checker.check.check
+    real = checking.check
 
     def counted(*arguments: Any, **options: Any) -> Any:
         explored.append(arguments)
         return real(*arguments, **options)
 
-    monkeypatch.setattr(checker.check, "check", counted)
+    monkeypatch.setattr(checking, "check", counted)
     copy = shutil.copy(folder / "acks-1.yaml", tmp_path)
     tools, stop = Tools(Workspace(tmp_path, NO_LIMIT, MEMORY)), threading.Event()
     question = Question("acks-1.yaml", faults=1, require=("no-acked-loss",))
@@ -200,7 +200,7 @@ def test_a_link_that_leads_outside_is_refused(folder: Path, tmp_path: Path) -> N
 
 def test_server_answers_over_standard_input(folder: Path) -> None:
     """The command of a client's configuration, as a process of its own."""
-    program = [sys.executable, "-m", "checker", "mcp", "--root", str(folder), "--time", "600"]
+    program = [sys.executable, "-m", "proofka", "mcp", "--root", str(folder), "--time", "600"]
     started = StdioServerParameters(command=program[0], args=program[1:], env=dict(os.environ), cwd=ROOT)
 
     async def called() -> Any:

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from checker.certificates.checkers import PLAIN
-from checker.certificates.writing import Written, write_certificate
-from checker.check import Run
+from proofka.checker.certificates.checkers import PLAIN
+from proofka.checker.certificates.writing import Written, write_certificate
+from proofka.checker.check import Run
 from tests.certificates.reading import members_of
 from tests.certificates.writing import archive
 

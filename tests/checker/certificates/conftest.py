@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from checker.certificates import checkers
+from proofka.checker.certificates import checkers
 
 
 @pytest.fixture(scope="module")

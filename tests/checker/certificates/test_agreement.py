@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from checker.certificates.agreement import CoversFewerFaults, agree, claims_agree, verify_named
-from checker.certificates.reading import Certificate, Claimed, described
-from checker.tampered import TamperedDocument
-from properties.certified import to_document
+from proofka.checker.certificates.agreement import CoversFewerFaults, agree, claims_agree, verify_named
+from proofka.checker.certificates.reading import Certificate, Claimed, described
+from proofka.checker.tampered import TamperedDocument
+from proofka.properties.certified import to_document
 
 KILL = (("kill", 1),)
 CLAIM = Claimed("system.smt2", "no-loss", "00aa", 1, (KILL,), has_witness=True)

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker import cli
-from checker.certificates.reading import TooMuchMemory, expressions, is_certificate, read_certificate
-from checker.certificates.writing import write_certificate
-from model.input.strict_json import read_json
+from proofka.checker import cli
+from proofka.checker.certificates.reading import TooMuchMemory, expressions, is_certificate, read_certificate
+from proofka.checker.certificates.writing import write_certificate
+from proofka.model.input.strict_json import read_json
 from tests.certificates.reading import members_of
 from tests.certificates.writing import FIRST_LINE, archive, framed
 from tests.checker.asking import deployment_of, run
@@ -156,14 +156,14 @@ def test_reading_takes_no_more_memory_than_allowed(certificate: bytes, tmp_path:
 
 @pytest.mark.parametrize("unit", ["()", "(())", "a ", "ab ", '""', '"a"', "0 ", ";\n"])
 def test_an_expression_takes_at_most_the_counted_memory(unit: str) -> None:
-    from checker.certificates.reading import FOR_A_BYTE
+    from proofka.checker.certificates.reading import FOR_A_BYTE
 
     assert taken(expressions, f"({unit * 20_000})") < FOR_A_BYTE
 
 
 @pytest.mark.parametrize("unit", ["[]", "{}", "[[]]", '{"a":{}}', "1", "9.1", '""', '"ab"', "[1]"])
 def test_json_takes_at_most_the_counted_memory(unit: str) -> None:
-    from checker.certificates.reading import FOR_A_BYTE
+    from proofka.checker.certificates.reading import FOR_A_BYTE
 
     assert taken(read_json, f"[{','.join([unit] * 20_000)}]") < FOR_A_BYTE
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.certificates import checkers
-from checker.certificates.checkers import MOST_PLAIN_STATES, PLAIN, NoChecker, checker_for
+from proofka.checker.certificates import checkers
+from proofka.checker.certificates.checkers import MOST_PLAIN_STATES, PLAIN, NoChecker, checker_for
 
 VERSION = "certcheck 7.8.9 (certificates of version 2)"
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from checker import cli
-from checker.archive import read_archive, write_archive
-from checker.bundle import CERTIFICATE, RESULT, json_bytes, read_bundle
-from checker.certificates import checkers, claims
-from checker.certificates.reading import read_certificate
-from checker.embedded import EmbeddedExploration
-from properties.sealing import SEAL, seal
+from proofka.checker import cli
+from proofka.checker.archive import read_archive, write_archive
+from proofka.checker.bundle import CERTIFICATE, RESULT, json_bytes, read_bundle
+from proofka.checker.certificates import checkers, claims
+from proofka.checker.certificates.reading import read_certificate
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.properties.sealing import SEAL, seal
 from tests.checker.certificates.accepting import changed
 from tests.checker.test_verify import DEPLOYMENT
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checker.budget import Budget
-from checker.certificates.ranks import NotRanked, Ranks, ranks_of
-from checker.combinations import Combination, smaller
-from checker.embedded import EmbeddedExploration
-from checker.engine import EmbeddedEngine
-from checker.kernel.visited import PARTITIONS
-from model.deployment.explored import Bounds
-from model.faults import Fault
+from proofka.checker.budget import Budget
+from proofka.checker.certificates.ranks import NotRanked, Ranks, ranks_of
+from proofka.checker.combinations import Combination, smaller
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.engine import EmbeddedEngine
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.model.deployment.explored import Bounds
+from proofka.model.faults import Fault
 from tests.checker.asking import SMALL, example, run
 from tests.deployments import changed
 

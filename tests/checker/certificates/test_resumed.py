@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.budget import Budget
-from checker.certificates import claims
-from checker.check import Run
-from checker.engine import EmbeddedEngine
-from model.deployment import Deployment
-from model.faults import Fault
+from proofka.checker.budget import Budget
+from proofka.checker.certificates import claims
+from proofka.checker.check import Run
+from proofka.checker.engine import EmbeddedEngine
+from proofka.model.deployment import Deployment
+from proofka.model.faults import Fault
 from tests.checker.asking import SMALL, example, run
 from tests.checker.certificates.accepting import certified
 from tests.checker.checkpointed import ONE_BY_ONE

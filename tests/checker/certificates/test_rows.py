@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from checker.certificates import rows
-from checker.certificates.order import Order
-from checker.certificates.rows import as_bytes, members_of
-from checker.shard import Shard
-from model.faults import Fault
+from proofka.checker.certificates import rows
+from proofka.checker.certificates.order import Order
+from proofka.checker.certificates.rows import as_bytes, members_of
+from proofka.checker.shard import Shard
+from proofka.model.faults import Fault
 from tests.checker.asking import example, run
 
 EVERY_BIT = np.uint64(0xFFFFFFFFFFFFFFFF)

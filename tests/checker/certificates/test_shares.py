@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.certificates.checkers import ACCEPTED, PLAIN, REFUSED, Answer, Checker, NoChecker
-from checker.certificates.shares import Shared, check_share
+from proofka.checker.certificates.checkers import ACCEPTED, PLAIN, REFUSED, Answer, Checker, NoChecker
+from proofka.checker.certificates.shares import Shared, check_share
 
 CLAIM = '"no-loss" holds'
 SCRIPT = f"""#!{sys.executable}

@@ -12,13 +12,13 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.certificates.reading import expressions
-from checker.certificates.systems import system_text
-from checker.certificates.text import Asked, NameTaken, SystemText
-from checker.check import prepare_groups
-from checker.export.named_parts import DEEPEST
-from model.language import Action, TransitionSystem, Variable
-from model.language.terms import BoolVal
+from proofka.checker.certificates.reading import expressions
+from proofka.checker.certificates.systems import system_text
+from proofka.checker.certificates.text import Asked, NameTaken, SystemText
+from proofka.checker.check import prepare_groups
+from proofka.checker.export.named_parts import DEEPEST
+from proofka.model.language import Action, TransitionSystem, Variable
+from proofka.model.language.terms import BoolVal
 from tests.checker.asking import example
 from tests.checker.export.systems import turnstile
 from tests.checker.test_exploration import random_system
@@ -132,8 +132,8 @@ def test_a_variable_with_the_name_of_a_term_is_refused() -> None:
 PROGRAM = """
 import z3, sys
 from tests.checker.asking import example
-from checker.check import prepare_groups
-from checker.certificates.systems import system_text
+from proofka.checker.check import prepare_groups
+from proofka.checker.certificates.systems import system_text
 if sys.argv[1] == "busy":
     prepare_groups(example("acks-1"))
     z3.simplify(z3.And(z3.Int("epoch") > 2, z3.Int("leader") == 1))

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from checker.certificates import checkers
-from checker.certificates.checkers import NoChecker
-from checker.certificates.reading import NoCertificate, expressions, is_certificate, read_certificate
-from checker.certificates.verifying import verify_certificate
-from checker.certificates.writing import write_certificate
-from checker.tampered import TamperedDocument
-from model.faults import Fault
+from proofka.checker.certificates import checkers
+from proofka.checker.certificates.checkers import NoChecker
+from proofka.checker.certificates.reading import NoCertificate, expressions, is_certificate, read_certificate
+from proofka.checker.certificates.verifying import verify_certificate
+from proofka.checker.certificates.writing import write_certificate
+from proofka.checker.tampered import TamperedDocument
+from proofka.model.faults import Fault
 from tests.checker.asking import example, run
 from tests.checker.certificates.accepting import changed as with_changes
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from checker.budget import Budget
-from checker.certificates import claims
-from checker.certificates.part import Part
-from checker.certificates.writing import write_certificate
-from checker.check import Run
-from checker.questions import group
-from model.faults import Fault
-from properties.catalogue import properties_of
+from proofka.checker.budget import Budget
+from proofka.checker.certificates import claims
+from proofka.checker.certificates.part import Part
+from proofka.checker.certificates.writing import write_certificate
+from proofka.checker.check import Run
+from proofka.checker.questions import group
+from proofka.model.faults import Fault
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import SMALL, example, run
 from tests.checker.certificates.accepting import answer, certified
 from tests.deployments import changed

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli.program import app
+from proofka.checker.cli.program import app
 from tests.checker.changes.committed import HOLDS, LOSES, PROJECT, commit, git, repository, write
 
 NOTHING = "0 of 3 pipelines are touched by the changes since main"

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from properties.news import Kind, Known, covers, known_of, news, news_of
-from properties.verdict import CutSet, Status
+from proofka.properties.news import Kind, Known, covers, known_of, news, news_of
+from proofka.properties.verdict import CutSet, Status
 from tests.reports import samples
 
 KILL: CutSet = (("kill", 1),)

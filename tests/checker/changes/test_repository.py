@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.changes.errors import NoRepository, UnknownCommit
-from checker.changes.repository import repository
+from proofka.checker.changes.errors import NoRepository, UnknownCommit
+from proofka.checker.changes.repository import repository
 from tests.checker.changes.committed import HOLDS, LOSES, commit, git, write
 from tests.checker.changes.committed import repository as new_repository
 

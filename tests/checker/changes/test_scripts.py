@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from checker.changes.errors import ChangesError
+from proofka.checker.changes.errors import ChangesError
 from tests.checker.changes.committed import HOLDS, LOSES, commit, git, repository, write
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +35,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
     """Return the environment of a runner, with ``proofka`` of this tree on the path."""
     programs = tmp_path / "bin"
     programs.mkdir()
-    program(programs / "proofka", f'exec "{sys.executable}" -m checker "$@"')
+    program(programs / "proofka", f'exec "{sys.executable}" -m proofka "$@"')
     temp = tmp_path / "temp"
     temp.mkdir()
     files = {name: str(tmp_path / name.lower()) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")}

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from checker.cluster.wire import HOST, int32
+from proofka.checker.cluster.wire import HOST, int32
 
 
 @contextmanager

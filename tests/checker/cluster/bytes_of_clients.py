@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from checker.cluster.frames import Frame
+from proofka.checker.cluster.frames import Frame
 
 TABLE = Path(__file__).with_name("captured.csv")
 RELEASES = ("3.9.2", "4.1.1")

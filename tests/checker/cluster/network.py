@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from checker.cluster.proxy import Proxy
-from checker.cluster.waiting import until
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.waiting import until
 from tests.checker.cluster.wire import SECONDS, Broker, Client
 
 LINK = "client->1"

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from checker.cluster.batches import crc32c
+from proofka.checker.cluster.batches import crc32c
 
 NO_PRODUCER = (-1, -1, -1)
 """The producer id, the producer epoch and the base sequence of a producer without numbers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.cluster.batches import CompressedLog, DamagedLog, Record, batches, crc32c, extents
+from proofka.checker.cluster.batches import CompressedLog, DamagedLog, Record, batches, crc32c, extents
 from tests.checker.cluster.segments import TIME, batch, marker
 
 

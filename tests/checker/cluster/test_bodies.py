@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from checker.cluster import bodies
-from checker.cluster.batches import DamagedLog
-from checker.cluster.frames import Frame
+from proofka.checker.cluster import bodies
+from proofka.checker.cluster.batches import DamagedLog
+from proofka.checker.cluster.frames import Frame
 from tests.checker.cluster.bytes_of_clients import RELEASES, TOPIC_IDS, captured
 from tests.checker.cluster.test_messages import VECTOR
 

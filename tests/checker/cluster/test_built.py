@@ -10,8 +10,8 @@ from threading import Barrier
 
 import pytest
 
-from checker.cluster.built import built, default_folder, run_build
-from checker.cluster.errors import CannotStart
+from proofka.checker.cluster.built import built, default_folder, run_build
+from proofka.checker.cluster.errors import CannotStart
 
 
 @pytest.fixture(autouse=True)

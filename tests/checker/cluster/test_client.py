@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from checker.cluster.client import ClientProcess, event_is
-from checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
-from checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.client import ClientProcess, event_is
+from proofka.checker.cluster.errors import ClientEnded, CommandFailed, NotSeen
+from proofka.checker.cluster.supervisor import Supervisor
 
 PATIENCE = 60.0
 PROGRAM = """

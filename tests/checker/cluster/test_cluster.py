@@ -8,19 +8,19 @@ from itertools import groupby
 
 import pytest
 
-from checker.cluster.admin import Refused
-from checker.cluster.batches import Batch
-from checker.cluster.cluster import Cluster
-from checker.cluster.disk import DurableRecords, log_end
-from checker.cluster.errors import JarsUnavailable, MissingProgram
-from checker.cluster.jars import newest_patch
-from checker.cluster.metadata_log import BrokerState, PartitionState, read_states
-from checker.cluster.metadata_view import error_name
-from checker.cluster.plan import CONTROLLER, ClusterPlan
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
-from checker.cluster.wire import Answer, array, ask, int16, int32, text
+from proofka.checker.cluster.admin import Refused
+from proofka.checker.cluster.batches import Batch
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.disk import DurableRecords, log_end
+from proofka.checker.cluster.errors import JarsUnavailable, MissingProgram
+from proofka.checker.cluster.jars import newest_patch
+from proofka.checker.cluster.metadata_log import BrokerState, PartitionState, read_states
+from proofka.checker.cluster.metadata_view import error_name
+from proofka.checker.cluster.plan import CONTROLLER, ClusterPlan
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import Answer, array, ask, int16, int32, text
 from tests.checker.cluster.segments import batch
 
 pytestmark = pytest.mark.cluster

@@ -8,8 +8,8 @@ import re
 import javaproperties
 import pytest
 
-from checker.cluster.configuration import TABLE, TABLES, Changed, node_properties, properties_text
-from checker.cluster.plan import KRAFT, ZOOKEEPER
+from proofka.checker.cluster.configuration import TABLE, TABLES, Changed, node_properties, properties_text
+from proofka.checker.cluster.plan import KRAFT, ZOOKEEPER
 
 NAMES = ("roles", "node", "data", "listeners", "advertised", "protocols", "voters", "session", "heartbeat", "internal")
 NAMES += ("zookeeper", "control")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster import console
-from checker.cluster.console import TABLE, write_program, write_tools
-from checker.cluster.jars import TOOL_JARS, jars_of, known_releases, tools_of
+from proofka.checker.cluster import console
+from proofka.checker.cluster.console import TABLE, write_program, write_tools
+from proofka.checker.cluster.jars import TOOL_JARS, jars_of, known_releases, tools_of
 
 
 def jar(path: Path, *classes: str) -> Path:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import struct
 
-from checker.cluster.coordination import TransactionView, add_partition, delete_group, members_of, transaction_of
-from checker.cluster.wire import NO_TAGS, array, compact_array, compact_text, int16, int32, int64, text
+from proofka.checker.cluster.coordination import (
+    TransactionView,
+    add_partition,
+    delete_group,
+    members_of,
+    transaction_of,
+)
+from proofka.checker.cluster.wire import NO_TAGS, array, compact_array, compact_text, int16, int32, int64, text
 from tests.checker.cluster.answering import broker, framed
 
 ONGOING = TransactionView("Ongoing", 7, 3, (("t", 0),), "")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster import disk
-from checker.cluster.disk import ChangingLog, Cut, DurableRecords
+from proofka.checker.cluster import disk
+from proofka.checker.cluster.disk import ChangingLog, Cut, DurableRecords
 from tests.checker.cluster.segments import batch, checkpoint, partition
 
 T = ("t", 0)

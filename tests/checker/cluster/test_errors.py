@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from checker import cluster, conformance
-from checker.cluster.errors import CannotStart, ClusterError, MissingProgram, NotSeen
-from checker.conformance.errors import ConformanceError
-from checker.reproduction.errors import ReproductionError
+from proofka.checker import cluster, conformance
+from proofka.checker.cluster.errors import CannotStart, ClusterError, MissingProgram, NotSeen
+from proofka.checker.conformance.errors import ConformanceError
+from proofka.checker.reproduction.errors import ReproductionError
 
 
 def kinds(package: ModuleType = cluster, root: Any = ClusterError) -> list[Any]:

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from checker.cluster.bodies import PartitionFetch
-from checker.cluster.fetch_sessions import FetchSessions, UnknownSession
-from checker.cluster.frames import Frame
+from proofka.checker.cluster.bodies import PartitionFetch
+from proofka.checker.cluster.fetch_sessions import FetchSessions, UnknownSession
+from proofka.checker.cluster.frames import Frame
 
 VERSION = 7
 SESSION = 40

@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from checker.cluster.apis import APIS
-from checker.cluster.frames import LARGEST_BODY_BYTES, Frame, MalformedFrame, request_frame, response_frame
-from checker.cluster.one_way import is_answered
+from proofka.checker.cluster.apis import APIS
+from proofka.checker.cluster.frames import LARGEST_BODY_BYTES, Frame, MalformedFrame, request_frame, response_frame
+from proofka.checker.cluster.one_way import is_answered
 
 API_VERSIONS, FETCH, PRODUCE = 18, 1, 0
 TAGS = b"\x02" + b"\x00\x03abc" + b"\x81\x01\x00"

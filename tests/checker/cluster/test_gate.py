@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.cluster.apis import UnknownApi
-from checker.cluster.errors import NotSeen
-from checker.cluster.gate import Gate, NotHeld, WrongSide
-from checker.cluster.waiting import until
+from proofka.checker.cluster.apis import UnknownApi
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.gate import Gate, NotHeld, WrongSide
+from proofka.checker.cluster.waiting import until
 from tests.checker.cluster.network import LINK, Network
 from tests.checker.cluster.wire import SECONDS, Client
 

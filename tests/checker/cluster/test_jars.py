@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster import jars
-from checker.cluster.errors import JarsUnavailable
-from checker.cluster.jars import (
+from proofka.checker.cluster import jars
+from proofka.checker.cluster.errors import JarsUnavailable
+from proofka.checker.cluster.jars import (
     COLUMNS,
     JARS,
     VARIABLE,

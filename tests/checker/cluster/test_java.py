@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster import java
-from checker.cluster.errors import CannotStart, MissingProgram
-from checker.cluster.java import compile_java, java_command, java_home
-from checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster import java
+from proofka.checker.cluster.errors import CannotStart, MissingProgram
+from proofka.checker.cluster.java import compile_java, java_command, java_home
+from proofka.checker.cluster.supervisor import Supervisor
 from tests.checker.processes import PATIENCE
 
 

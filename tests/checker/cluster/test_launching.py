@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster import launching
-from checker.cluster.errors import MissingLibrary, MissingProgram
-from checker.cluster.launching import PROGRAMS, launch_of, libraries
-from model.deployment.defaults import known_keys
-from model.deployment.libraries import LIBRARIES
-from model.deployment.release import JAVA
+from proofka.checker.cluster import launching
+from proofka.checker.cluster.errors import MissingLibrary, MissingProgram
+from proofka.checker.cluster.launching import PROGRAMS, launch_of, libraries
+from proofka.model.deployment.defaults import known_keys
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.release import JAVA
 
 NAMES = sorted(libraries())
 ROLES = ("producer", "consumer")
@@ -72,8 +72,8 @@ def test_a_python_program_starts_with_another_python(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv(launching.PYTHON, sys.executable)
     row = replace(libraries()["librdkafka"], needs="json")
     launch = launch_of(row)
-    assert launch.command == (sys.executable, "-m", "checker.cluster.programs.python.librdkafka_client")
-    assert launch.environment["PYTHONPATH"].split(":")[0] == str(Path(launching.__file__).parents[2])
+    assert launch.command == (sys.executable, "-m", "proofka.checker.cluster.programs.python.librdkafka_client")
+    assert launch.environment["PYTHONPATH"].split(":")[0] == str(Path(launching.__file__).parents[3])
 
 
 def test_a_missing_python_library_tells_the_command_that_installs_it() -> None:

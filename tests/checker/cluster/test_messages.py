@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from checker.cluster.apis import APIS, api_named
-from checker.cluster.frames import Frame
-from checker.cluster.messages import UnreadableBody, fields_of, read_body
+from proofka.checker.cluster.apis import APIS, api_named
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.messages import UnreadableBody, fields_of, read_body
 from tests.checker.cluster.kafkas_reading import differences
 
 VECTORS = Path(__file__).with_name("messages.csv")

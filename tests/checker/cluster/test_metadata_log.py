@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.metadata_log import BrokerState, IncompleteMetadata, PartitionState, read_states
-from checker.cluster.wire import NO_TAGS, compact_array, compact_text, int8, int16, int32, int64, unsigned
+from proofka.checker.cluster.metadata_log import BrokerState, IncompleteMetadata, PartitionState, read_states
+from proofka.checker.cluster.wire import NO_TAGS, compact_array, compact_text, int8, int16, int32, int64, unsigned
 from tests.checker.cluster.segments import TIME, batch, marker, partition
 
 TOPIC = bytes(range(16))

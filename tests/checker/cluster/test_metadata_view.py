@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from checker.cluster.metadata_view import View, error_name, live_brokers, metadata_of
-from checker.cluster.wire import HOST, NoAnswer, array, int8, int16, int32, text
+from proofka.checker.cluster.metadata_view import View, error_name, live_brokers, metadata_of
+from proofka.checker.cluster.wire import HOST, NoAnswer, array, int8, int16, int32, text
 from tests.checker.cluster.answering import broker, framed
 
 

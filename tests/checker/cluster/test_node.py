@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.errors import CannotStart, NotSeen
-from checker.cluster.node import STARTED, IsDown, IsUp, Node, NodePorts
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
+from proofka.checker.cluster.errors import CannotStart, NotSeen
+from proofka.checker.cluster.node import STARTED, IsDown, IsUp, Node, NodePorts
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
 
 SECONDS = 30
 PORTS = NodePorts(client=None, replica=None, harness=None, controller=1)

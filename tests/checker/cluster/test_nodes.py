@@ -8,13 +8,13 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from checker.cluster.nodes import Nodes
-from checker.cluster.nodes_of_modes import nodes_of
-from checker.cluster.plan import CONTROLLER, ZOOKEEPER, ClusterPlan
-from checker.cluster.ports import Ports
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.zookeeper_channels import WritingChannels, ZooKeeperChannels
+from proofka.checker.cluster.nodes import Nodes
+from proofka.checker.cluster.nodes_of_modes import nodes_of
+from proofka.checker.cluster.plan import CONTROLLER, ZOOKEEPER, ClusterPlan
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.zookeeper_channels import WritingChannels, ZooKeeperChannels
 
 
 @pytest.fixture

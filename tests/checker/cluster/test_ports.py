@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from checker.cluster.ports import Ports
-from checker.cluster.wire import HOST
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.wire import HOST
 
 
 def test_a_server_listens_again_and_again_at_its_port() -> None:

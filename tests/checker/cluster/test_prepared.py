@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.prepared import Prepared, copy_formatted
+from proofka.checker.cluster.prepared import Prepared, copy_formatted
 
 
 @pytest.fixture

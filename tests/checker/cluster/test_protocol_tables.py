@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.errors import JarsUnavailable
-from checker.cluster.jars import jars_of
+from proofka.checker.cluster.errors import JarsUnavailable
+from proofka.checker.cluster.jars import jars_of
 from scripts import write_messages, write_vectors
 
 pytestmark = pytest.mark.cluster

@@ -7,11 +7,11 @@ import struct
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.event_loop import ProxyFailed
-from checker.cluster.frames import LARGEST_BODY_BYTES, Frame
-from checker.cluster.proxy import UnknownLink
-from checker.cluster.waiting import until
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.event_loop import ProxyFailed
+from proofka.checker.cluster.frames import LARGEST_BODY_BYTES, Frame
+from proofka.checker.cluster.proxy import UnknownLink
+from proofka.checker.cluster.waiting import until
 from tests.checker.cluster.network import LINK, Network
 from tests.checker.cluster.wire import SECONDS
 

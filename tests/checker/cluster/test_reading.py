@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from checker.cluster.reading import given_by
-from checker.cluster.wire import array, int16, int32, int64, text
+from proofka.checker.cluster.reading import given_by
+from proofka.checker.cluster.wire import array, int16, int32, int64, text
 from tests.checker.cluster.answering import broker, framed
 from tests.checker.cluster.segments import batch, marker
 

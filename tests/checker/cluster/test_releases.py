@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.errors import JarsUnavailable, MissingProgram
-from checker.cluster.jars import jars_of
-from checker.cluster.java import compile_java, java_command, java_home
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
+from proofka.checker.cluster.errors import JarsUnavailable, MissingProgram
+from proofka.checker.cluster.jars import jars_of
+from proofka.checker.cluster.java import compile_java, java_command, java_home
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
 
 pytestmark = pytest.mark.cluster
 

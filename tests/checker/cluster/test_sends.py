@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.cluster.sends import ForeignValue, Send, send_of, sends_in
+from proofka.checker.cluster.sends import ForeignValue, Send, send_of, sends_in
 from tests.checker.cluster.segments import batch
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from checker.cluster import bodies
-from checker.cluster.cluster import Cluster
-from checker.cluster.errors import JarsUnavailable, MissingProgram
-from checker.cluster.jars import newest_patch
-from checker.cluster.messages import fields_of, read_body
-from checker.cluster.plan import ClusterPlan
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
-from checker.cluster.wire import array, int16, int32, text
+from proofka.checker.cluster import bodies
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.errors import JarsUnavailable, MissingProgram
+from proofka.checker.cluster.jars import newest_patch
+from proofka.checker.cluster.messages import fields_of, read_body
+from proofka.checker.cluster.plan import ClusterPlan
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import array, int16, int32, text
 from tests.checker.cluster.segments import batch
 from tests.checker.cluster.wire import Client
 

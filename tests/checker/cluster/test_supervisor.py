@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from checker.cluster import watcher
-from checker.cluster.errors import CannotStart, NotRemoved, NotSeen
-from checker.cluster.supervisor import Child, Supervisor
-from checker.cluster.waiting import until
+from proofka.checker.cluster import watcher
+from proofka.checker.cluster.errors import CannotStart, NotRemoved, NotSeen
+from proofka.checker.cluster.supervisor import Child, Supervisor
+from proofka.checker.cluster.waiting import until
 from tests.checker.processes import PATIENCE, alive, descendants, kill
 
 ROOT = Path(__file__).parents[3]
@@ -28,8 +28,8 @@ FAMILY = "sleep 600 & while :; do mkdir -p a/b; echo $! > a/b/own; mv a/b/own ow
 
 OWNER = f"""
 import json, os, signal, sys, threading
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
 
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # a test run under nohup ignores this signal
 with Supervisor() as supervisor:
@@ -116,7 +116,7 @@ def test_no_child_runs_whose_owner_is_killed_while_it_starts(told: str, tmp_path
     ran = tmp_path / "ran"
     program = f"""
 import os, signal
-from checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.supervisor import Supervisor
 
 tell = Supervisor._tell
 def tell_and_die(self, line):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from checker.cluster.transaction_log import TransactionState, size_of_states, transaction_states
-from checker.cluster.wire import NO_TAGS, compact_array, int8, int16, int32, int64, text
+from proofka.checker.cluster.transaction_log import TransactionState, size_of_states, transaction_states
+from proofka.checker.cluster.wire import NO_TAGS, compact_array, int8, int16, int32, int64, text
 from tests.checker.cluster.segments import TIME, batch, partition
 
 ONGOING, PREPARE_COMMIT = 1, 2

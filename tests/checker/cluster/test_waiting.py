@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.waiting import until
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.waiting import until
 
 
 def looks(*results: str | None) -> Iterator[str | None]:

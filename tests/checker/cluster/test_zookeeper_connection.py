@@ -11,13 +11,13 @@ from functools import partial
 
 import pytest
 
-from checker.cluster.frames import REQUEST, RESPONSE, Frame
-from checker.cluster.gate import Gate
-from checker.cluster.proxy import Proxy
-from checker.cluster.waiting import until
-from checker.cluster.zookeeper_channels import WritingChannels
-from checker.cluster.zookeeper_connection import ZooKeeperConnection
-from checker.cluster.zookeeper_frames import PING, isr_of_write, zookeeper_frame
+from proofka.checker.cluster.frames import REQUEST, RESPONSE, Frame
+from proofka.checker.cluster.gate import Gate
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.zookeeper_channels import WritingChannels
+from proofka.checker.cluster.zookeeper_connection import ZooKeeperConnection
+from proofka.checker.cluster.zookeeper_frames import PING, isr_of_write, zookeeper_frame
 from tests.checker.cluster.wire import SECONDS, Broker, Client, receive, send
 
 STATE = "/brokers/topics/proofka-1/partitions/0/state"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from checker.cluster.waiting import until
+from proofka.checker.cluster.waiting import until
 
 SECONDS = 10.0
 """Deadline of each observation, in seconds."""

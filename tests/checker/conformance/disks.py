@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-from checker.cluster.batches import Batch
-from checker.cluster.disk import log_end, read_batches
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.wire import int32, int64
+from proofka.checker.cluster.batches import Batch
+from proofka.checker.cluster.disk import log_end, read_batches
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.wire import int32, int64
 from tests.checker.cluster.segments import TIME, batch, marker
 from tests.checker.cluster.test_metadata_log import changed, created, framed, ids, registered, topic
 from tests.checker.cluster.test_transaction_log import key as state_key

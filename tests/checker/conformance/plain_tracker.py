@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 
 import z3
 
-from checker.conformance.asked_event import SILENT, Explanation, seen_as
-from checker.conformance.events import Event
-from checker.conformance.explanations import explain
-from checker.evaluation import Evaluator
-from model.language import Action, ActionKey, State
-from model.pipeline import Model
+from proofka.checker.conformance.asked_event import SILENT, Explanation, seen_as
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.explanations import explain
+from proofka.checker.evaluation import Evaluator
+from proofka.model.language import Action, ActionKey, State
+from proofka.model.pipeline import Model
 
 Place = tuple[tuple[int, ...], frozenset[int]]
 """A state, and the events of open intervals that have happened."""

@@ -6,11 +6,11 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-from checker.conformance.events import Event
-from model.deployment.explored import Bounds
-from model.faults import Fault
-from model.language import Action
-from model.pipeline import Model, build
+from proofka.checker.conformance.events import Event
+from proofka.model.deployment.explored import Bounds
+from proofka.model.faults import Fault
+from proofka.model.language import Action
+from proofka.model.pipeline import Model, build
 from tests.checker.asking import example
 from tests.checker.conformance.walks import Taken, Walker, Weight, few_fetches, shown
 from tests.deployments import changed

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from checker.conformance import archives
-from checker.conformance.archives import recordings_in, write_archive
-from checker.conformance.errors import BadRecording
-from checker.conformance.events import Recording, to_json
-from checker.conformance.lab import Asked
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
+from proofka.checker.conformance import archives
+from proofka.checker.conformance.archives import recordings_in, write_archive
+from proofka.checker.conformance.errors import BadRecording
+from proofka.checker.conformance.events import Recording, to_json
+from proofka.checker.conformance.lab import Asked
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
 from tests.checker.conformance.test_coverage import sent
 
 DEPLOYMENT = 'kafka: "4.1"\ntopic: {replicas: 3, min.insync.replicas: 2}\nproducer: {client: java, acks: all}\n'

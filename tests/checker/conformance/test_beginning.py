@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from checker.conformance.events import Event
-from checker.conformance.lab import Asked
-from checker.conformance.observed_system import model_for, observed
-from checker.conformance.tracker import Answer, check_run
-from model.deployment import read_deployment
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.lab import Asked
+from proofka.checker.conformance.observed_system import model_for, observed
+from proofka.checker.conformance.tracker import Answer, check_run
+from proofka.model.deployment import read_deployment
 
 
 def at(time: float, kind: str, **arguments: Any) -> Event:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.conformance.events import to_json
+from proofka.checker.conformance.events import to_json
 from scripts import conformance_runs, write_conformance
 from scripts.conformance_runs import Row, by_action, by_deployment, by_mutation, read, rejections, replaced, unexercised
 from tests.checker.conformance.test_coverage import sent, wrong

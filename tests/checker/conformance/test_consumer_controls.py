@@ -6,11 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from checker.cluster.client import ClientProcess
-from checker.cluster.errors import NotSeen
-from checker.conformance.consumer_controls import ConsumerControls, ConsumerStart
-from checker.conformance.controls import Control
-from model.deployment.choices import Commit
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.conformance.consumer_controls import ConsumerControls, ConsumerStart
+from proofka.checker.conformance.controls import Control
+from proofka.model.deployment.choices import Commit
 
 BASE = 5
 """The first offset of the run."""

@@ -10,20 +10,20 @@ from typing import Any, cast
 
 import pytest
 
-from checker.cluster.client import ClientProcess
-from checker.cluster.cluster import Cluster
-from checker.cluster.disk import DurableRecords
-from checker.cluster.errors import ClientEnded, NotSeen
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.proxy import Proxy
-from checker.cluster.waiting import until
-from checker.cluster.wire import int8, int16, int64, text
-from checker.conformance.cluster_controls import ClusterControls
-from checker.conformance.controls import Control
-from checker.conformance.producer_controls import ProducerControls, RunProducer
-from checker.conformance.transacting import TransactingApplication
-from checker.conformance.transactional_controls import TransactionalControls
-from checker.conformance.watching import Watcher
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.disk import DurableRecords
+from proofka.checker.cluster.errors import ClientEnded, NotSeen
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import int8, int16, int64, text
+from proofka.checker.conformance.cluster_controls import ClusterControls
+from proofka.checker.conformance.controls import Control
+from proofka.checker.conformance.producer_controls import ProducerControls, RunProducer
+from proofka.checker.conformance.transacting import TransactingApplication
+from proofka.checker.conformance.transactional_controls import TransactionalControls
+from proofka.checker.conformance.watching import Watcher
 from tests.checker.cluster.wire import SECONDS, Broker, Client
 from tests.checker.conformance.disks import BROKERS, Disks
 from tests.checker.conformance.test_gathering import produce

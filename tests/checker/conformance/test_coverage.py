@@ -9,11 +9,11 @@ from random import Random
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli import app
-from checker.conformance.coverage import Coverage, checked, checked_together, in_words
-from checker.conformance.events import Event, Recording, to_json
-from checker.conformance.recording import events_of
-from checker.conformance.tracker import Answer
+from proofka.checker.cli import app
+from proofka.checker.conformance.coverage import Coverage, checked, checked_together, in_words
+from proofka.checker.conformance.events import Event, Recording, to_json
+from proofka.checker.conformance.recording import events_of
+from proofka.checker.conformance.tracker import Answer
 from tests.checker.conformance.small_models import three_brokers
 from tests.checker.conformance.test_recording import SENT
 from tests.checker.conformance.walks import Walker, shown

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checker.conformance.asked_event import ACTION_ROWS, NEVER, SILENT, seen_as
-from checker.conformance.conditions import Condition
-from checker.conformance.errors import BadRecording, UnknownAction, UnknownEvent
-from checker.conformance.events import EVENT_ROWS, Event, Recording, from_json, to_json
-from checker.conformance.explanations import explain
-from checker.conformance.row_set import RowSet
-from checker.kernel.layout import lay_out
-from model.faults import Fault
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.conformance.asked_event import ACTION_ROWS, NEVER, SILENT, seen_as
+from proofka.checker.conformance.conditions import Condition
+from proofka.checker.conformance.errors import BadRecording, UnknownAction, UnknownEvent
+from proofka.checker.conformance.events import EVENT_ROWS, Event, Recording, from_json, to_json
+from proofka.checker.conformance.explanations import explain
+from proofka.checker.conformance.row_set import RowSet
+from proofka.checker.kernel.layout import lay_out
+from proofka.model.faults import Fault
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import EXAMPLES, example
 from tests.checker.conformance.small_models import three_brokers, walks
 from tests.checker.plain_evaluator import holds

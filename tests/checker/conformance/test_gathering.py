@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from checker.cluster.frames import REQUEST, RESPONSE, Frame
-from checker.cluster.passed import DETACHED, DROPPED, HELD, PASSED, RELEASED, Passed
-from checker.cluster.wire import array, int16, int32, int64, text
-from checker.conformance.gathering import changes_passed, changes_proposed, reports_of, requests_of, sends_of
-from checker.conformance.observations import Report, Request, Send
-from checker.conformance.watching import entries_of
+from proofka.checker.cluster.frames import REQUEST, RESPONSE, Frame
+from proofka.checker.cluster.passed import DETACHED, DROPPED, HELD, PASSED, RELEASED, Passed
+from proofka.checker.cluster.wire import array, int16, int32, int64, text
+from proofka.checker.conformance.gathering import changes_passed, changes_proposed, reports_of, requests_of, sends_of
+from proofka.checker.conformance.observations import Report, Request, Send
+from proofka.checker.conformance.watching import entries_of
 from tests.checker.cluster.segments import batch
 
 CLIENT = "lab-producer"
@@ -86,7 +86,7 @@ def test_sends_and_reports_have_intervals() -> None:
 
 
 def test_entries_begin_at_the_first_offset_of_the_run() -> None:
-    from checker.cluster.batches import batches
+    from proofka.checker.cluster.batches import batches
 
     log = tuple(batches(batch(0, [b"record-90"], epoch=3, time=0) + batch(1, [b"record-0"], epoch=4, time=0)))
     assert [(entry.record, entry.leader_epoch) for entry in entries_of(log, 1)] == [(0, 4)]

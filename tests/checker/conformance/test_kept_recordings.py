@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.conformance.archives import SUFFIX, recordings_in
-from checker.conformance.coverage import checked_together
-from checker.conformance.tracker import Answer
+from proofka.checker.conformance.archives import SUFFIX, recordings_in
+from proofka.checker.conformance.coverage import checked_together
+from proofka.checker.conformance.tracker import Answer
 from scripts.conformance_runs import KEPT, RUNS, Row, key_of, read
 
 ARCHIVES = sorted(KEPT.glob(f"*{SUFFIX}"))

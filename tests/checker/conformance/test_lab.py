@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 import proofka
-from checker.cluster.cluster import Cluster
-from checker.cluster.errors import CannotStart, JarsUnavailable, MissingProgram
-from checker.conformance.coverage import checked, checked_together
-from checker.conformance.lab import Asked, NotRunnable, record_runs
-from checker.conformance.lab_consumers import is_read
-from checker.conformance.lab_settings import LAG, milliseconds_of
-from checker.conformance.tracker import Answer
-from model.deployment.implied.outages import brokers_start_early
-from model.faults import Fault
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.errors import CannotStart, JarsUnavailable, MissingProgram
+from proofka.checker.conformance.coverage import checked, checked_together
+from proofka.checker.conformance.lab import Asked, NotRunnable, record_runs
+from proofka.checker.conformance.lab_consumers import is_read
+from proofka.checker.conformance.lab_settings import LAG, milliseconds_of
+from proofka.checker.conformance.tracker import Answer
+from proofka.model.deployment.implied.outages import brokers_start_early
+from proofka.model.faults import Fault
 from tests.checker.asking import example
 
 

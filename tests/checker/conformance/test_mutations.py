@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from checker.conformance.events import Event
-from checker.conformance.mutations import MUTATIONS, Mutation, mutated, without
-from checker.conformance.observed_system import observed
-from checker.conformance.tracker import Answer, check_run
-from model.deployment.choices import Acks
-from model.language import Action
-from model.pipeline import Model
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.mutations import MUTATIONS, Mutation, mutated, without
+from proofka.checker.conformance.observed_system import observed
+from proofka.checker.conformance.tracker import Answer, check_run
+from proofka.model.deployment.choices import Acks
+from proofka.model.language import Action
+from proofka.model.pipeline import Model
 from tests.checker.conformance.small_models import reading, three_brokers, towards_ends, towards_polls, transacting
 from tests.checker.conformance.small_models import walks as small_walks
 from tests.checker.conformance.walks import Taken, Walker, Weight, few_fetches, shown

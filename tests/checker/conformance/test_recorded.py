@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.conformance.events import Recording, from_json
-from checker.conformance.mutations import MUTATIONS
-from checker.conformance.observed_system import model_for, observed
-from checker.conformance.tracker import Answer, check_run
+from proofka.checker.conformance.events import Recording, from_json
+from proofka.checker.conformance.mutations import MUTATIONS
+from proofka.checker.conformance.observed_system import model_for, observed
+from proofka.checker.conformance.tracker import Answer, check_run
 
 FILES = sorted((Path(__file__).parent / "recorded").glob("*.json"))
 NEEDED = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from checker.conformance.decisions import Decision, decisions_of, model_epochs
-from checker.conformance.events import Event
-from checker.conformance.mutations import mutated, without
-from checker.conformance.observations import (
+from proofka.checker.conformance.decisions import Decision, decisions_of, model_epochs
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.mutations import mutated, without
+from proofka.checker.conformance.observations import (
     BrokerDecision,
     CoordinatorDecision,
     DelayedEnd,
@@ -26,9 +26,9 @@ from checker.conformance.observations import (
     Request,
     Send,
 )
-from checker.conformance.observed_system import observed
-from checker.conformance.recording import events_of
-from checker.conformance.tracker import Answer, check_run
+from proofka.checker.conformance.observed_system import observed
+from proofka.checker.conformance.recording import events_of
+from proofka.checker.conformance.tracker import Answer, check_run
 from tests.checker.conformance.small_models import crashing, three_brokers
 
 FIRST = PartitionDecision(10, 0.0, 0.0, 1, 4, (1, 2, 3))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.conformance.observations import BrokerDecision, Done, Look, PartitionDecision, Request
-from checker.conformance.recording import events_of
-from checker.conformance.renumbering import by_place
+from proofka.checker.conformance.observations import BrokerDecision, Done, Look, PartitionDecision, Request
+from proofka.checker.conformance.recording import events_of
+from proofka.checker.conformance.renumbering import by_place
 from tests.checker.conformance.test_recording import NOTHING, SENT
 
 ORDER = (2, 3, 1)

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from checker.conformance.asked_event import SILENT, seen_as
-from checker.conformance.controls import CONTROL_ROWS, NOBODY, Control
-from checker.conformance.observed_system import observed
-from checker.conformance.scheduler import Schedule
-from checker.conformance.tracker import Answer, check_run
-from model.language import Action, State
-from model.pipeline import Model
+from proofka.checker.conformance.asked_event import SILENT, seen_as
+from proofka.checker.conformance.controls import CONTROL_ROWS, NOBODY, Control
+from proofka.checker.conformance.observed_system import observed
+from proofka.checker.conformance.scheduler import Schedule
+from proofka.checker.conformance.tracker import Answer, check_run
+from proofka.model.language import Action, State
+from proofka.model.pipeline import Model
 from tests.checker.conformance.small_models import three_brokers
 from tests.checker.conformance.walks import Taken, Walker, shown
 

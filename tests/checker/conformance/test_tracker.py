@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from checker.conformance.asked_event import SILENT, seen_as
-from checker.conformance.errors import UnknownEvent
-from checker.conformance.events import Event
-from checker.conformance.observed_system import ObservedSystem, model_for, observed
-from checker.conformance.tracker import MOST_OVERLAPPING, Answer, check_run
-from model.faults import Fault
-from model.pipeline import Model, build
+from proofka.checker.conformance.asked_event import SILENT, seen_as
+from proofka.checker.conformance.errors import UnknownEvent
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.observed_system import ObservedSystem, model_for, observed
+from proofka.checker.conformance.tracker import MOST_OVERLAPPING, Answer, check_run
+from proofka.model.faults import Fault
+from proofka.model.pipeline import Model, build
 from tests.checker.asking import example
 from tests.checker.conformance.plain_tracker import PlainTracker
 from tests.checker.conformance.small_models import (

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import pytest
 
-from checker.cluster.client import ClientProcess
-from checker.conformance.transacting import TransactingApplication
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.conformance.transacting import TransactingApplication
 
 AT = 5.0
 

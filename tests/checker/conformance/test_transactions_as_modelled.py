@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.conformance.observations import (
+from proofka.checker.conformance.observations import (
     CoordinatorDecision,
     Done,
     Entry,
@@ -17,8 +17,8 @@ from checker.conformance.observations import (
     Request,
     Send,
 )
-from checker.conformance.recording import events_of
-from checker.conformance.transactions_as_modelled import CONCURRENT_TRANSACTIONS, OUT_OF_ORDER, as_modelled
+from proofka.checker.conformance.recording import events_of
+from proofka.checker.conformance.transactions_as_modelled import CONCURRENT_TRANSACTIONS, OUT_OF_ORDER, as_modelled
 from tests.checker.conformance.test_recording import ALL, NOTHING, partition
 
 PRODUCER = (9, 3)

@@ -9,12 +9,12 @@ from typing import cast
 
 import pytest
 
-from checker.cluster.cluster import Cluster
-from checker.cluster.errors import ClusterError
-from checker.cluster.sends import ForeignValue
-from checker.cluster.waiting import until
-from checker.conformance.observations import PartitionDecision
-from checker.conformance.watching import Watcher
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.errors import ClusterError
+from proofka.checker.cluster.sends import ForeignValue
+from proofka.checker.cluster.waiting import until
+from proofka.checker.conformance.observations import PartitionDecision
+from proofka.checker.conformance.watching import Watcher
 from tests.checker.cluster.segments import batch, marker
 from tests.checker.conformance.disks import Disks, replace_log
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from checker.conformance.asked_event import ACTION_ROWS, NEVER, SILENT, seen_as
-from checker.conformance.events import Event
-from checker.conformance.transaction_events import STATUSES
-from checker.evaluation import Evaluator
-from model.language import Action, State, TransitionSystem
-from model.pipeline import Model
-from model.state.pipeline import Fate, Pipeline
-from model.state.transactions import Outcome, Status
+from proofka.checker.conformance.asked_event import ACTION_ROWS, NEVER, SILENT, seen_as
+from proofka.checker.conformance.events import Event
+from proofka.checker.conformance.transaction_events import STATUSES
+from proofka.checker.evaluation import Evaluator
+from proofka.model.language import Action, State, TransitionSystem
+from proofka.model.pipeline import Model
+from proofka.model.state.pipeline import Fate, Pipeline
+from proofka.model.state.transactions import Outcome, Status
 
 Weight = Callable[[Action], float]
 """A function from an action to its weight in a random choice."""

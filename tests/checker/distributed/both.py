@@ -10,18 +10,18 @@ from unittest.mock import patch
 
 import z3
 
-from checker.budget import Budget, Meter
-from checker.distributed import exploration
-from checker.distributed.control_plane import ControlPlane
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.running import OneByOne
-from checker.distributed.spread import summed
-from checker.distributed.work_folder import ExplorationFolder
-from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration, Question
-from checker.kernel.layout import Layout
-from model.faults import Fault
-from model.language import TransitionSystem, Variable
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.distributed import exploration
+from proofka.checker.distributed.control_plane import ControlPlane
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.running import OneByOne
+from proofka.checker.distributed.spread import summed
+from proofka.checker.distributed.work_folder import ExplorationFolder
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import AnyExploration, Question
+from proofka.checker.kernel.layout import Layout
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem, Variable
 from tests.checker.test_exploration import LOST, SLOW, action, check_runs, found_cut_sets
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from checker.distributed.plan import Plan
-from checker.distributed.running import ShouldStop
+from proofka.checker.distributed.plan import Plan
+from proofka.checker.distributed.running import ShouldStop
 from tests.checker.small_disk import in_a_child
 
 Do = Callable[[Plan, Any], Any]

@@ -9,11 +9,11 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from checker.distributed import loops
-from checker.distributed.loops import entries_of, new_boxes, no_tally
-from checker.distributed.region import Region
-from checker.kernel import backward_closing, closing
-from checker.kernel.closing import DEPTH_SHIFT, REGION_COLUMNS
+from proofka.checker.distributed import loops
+from proofka.checker.distributed.loops import entries_of, new_boxes, no_tally
+from proofka.checker.distributed.region import Region
+from proofka.checker.kernel import backward_closing, closing
+from proofka.checker.kernel.closing import DEPTH_SHIFT, REGION_COLUMNS
 
 NOWHERE = np.empty((0, REGION_COLUMNS), dtype=np.int64)
 Found = tuple[int, int]

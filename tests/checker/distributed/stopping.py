@@ -11,17 +11,17 @@ from unittest.mock import patch
 
 import z3
 
-from checker import exploration
-from checker.budget import Budget, Meter
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.plan import Plan
-from checker.distributed.running import Interrupted, OneByOne, Runner, ShouldStop
-from checker.distributed.work_folder import ExplorationFolder
-from checker.exploration import Question
-from checker.kernel.native import compile_kernel
-from model.faults import Fault
-from model.language import TransitionSystem
-from properties.superstep import Superstep
+from proofka.checker import exploration
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.plan import Plan
+from proofka.checker.distributed.running import Interrupted, OneByOne, Runner, ShouldStop
+from proofka.checker.distributed.work_folder import ExplorationFolder
+from proofka.checker.exploration import Question
+from proofka.checker.kernel.native import compile_kernel
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem
+from proofka.properties.superstep import Superstep
 from tests.checker.distributed.both import owned_by, resets
 from tests.checker.distributed.dying import Do
 from tests.checker.test_exploration import LOST, NEVER, SLOW

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import pytest
 import z3
 
-from checker.distributed.control_plane import ControlPlane, control_plane
-from checker.kernel import closing
-from checker.kernel.layout import lay_out
-from checker.kernel.native import compile_kernel
-from model.language import Action, TransitionSystem, Variable
-from model.published.protocols import protocol
+from proofka.checker.distributed.control_plane import ControlPlane, control_plane
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.layout import lay_out
+from proofka.checker.kernel.native import compile_kernel
+from proofka.model.language import Action, TransitionSystem, Variable
+from proofka.model.published.protocols import protocol
 from tests.checker.test_exploration import NEVER, SLOW, action
 
 

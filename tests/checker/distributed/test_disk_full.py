@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.messages import write_messages
-from checker.distributed.region import Extent, opened_region
-from checker.distributed.running import DistributedError
-from checker.exploration import Question
-from properties.superstep import Superstep
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.messages import write_messages
+from proofka.checker.distributed.region import Extent, opened_region
+from proofka.checker.distributed.running import DistributedError
+from proofka.checker.exploration import Question
+from proofka.properties.superstep import Superstep
 from tests.checker.distributed.both import assert_same, distributed, embedded
 from tests.checker.distributed.rows import Model, enter, rows_of
 from tests.checker.small_disk import enlarge, in_a_child, small_disk

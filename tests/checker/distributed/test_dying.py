@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from checker.exploration import Question
+from proofka.checker.exploration import Question
 from tests.checker.distributed.both import assert_same, distributed, embedded, owned_by
 from tests.checker.distributed.dying import Dying
 from tests.checker.distributed.stopping import some_resets

@@ -11,25 +11,25 @@ from unittest.mock import patch
 
 import pytest
 
-from checker.budget import Budget, Meter
-from checker.check import check
-from checker.checkpoint import CheckpointError
-from checker.distributed import writing
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.running import OneByOne
-from checker.distributed.work_folder import WorkFolder
-from checker.distributed.writing import replacing
-from checker.engine import EMBEDDED, Asked, Engine, explore_layer
-from checker.exploration import Question
-from checker.published import explore_whole
-from checker.reductions.choice import Reduction
-from checker.spark.engine import AutoEngine, DistributedEngine, Distributing
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
-from model.published.protocols import PROTOCOLS, protocol
-from properties.superstep import Superstep, searches
-from properties.verdict import Result
-from properties.whole_space import WholeSpace
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.check import check
+from proofka.checker.checkpoint import CheckpointError
+from proofka.checker.distributed import writing
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.running import OneByOne
+from proofka.checker.distributed.work_folder import WorkFolder
+from proofka.checker.distributed.writing import replacing
+from proofka.checker.engine import EMBEDDED, Asked, Engine, explore_layer
+from proofka.checker.exploration import Question
+from proofka.checker.published import explore_whole
+from proofka.checker.reductions.choice import Reduction
+from proofka.checker.spark.engine import AutoEngine, DistributedEngine, Distributing
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.published.protocols import PROTOCOLS, protocol
+from proofka.properties.superstep import Superstep, searches
+from proofka.properties.verdict import Result
+from proofka.properties.whole_space import WholeSpace
 from tests.checker.asking import EXAMPLES, SMALL, example
 from tests.checker.distributed.both import resets
 from tests.checker.distributed.stopping import Killed

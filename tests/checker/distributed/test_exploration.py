@@ -12,8 +12,8 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.exploration import Question
-from model.published.protocols import PROTOCOLS, protocol
+from proofka.checker.exploration import Question
+from proofka.model.published.protocols import PROTOCOLS, protocol
 from tests.checker.distributed.both import assert_same, distributed, embedded
 from tests.checker.test_exploration import KINDS, NEVER, SLOW, counters, random_question, random_system
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import z3
 
-from checker.distributed.goal_task import GoalTask, take_goal_task
-from checker.distributed.plan import Failure, Plan
-from checker.distributed.running import OneByOne
-from checker.exploration import Question
+from proofka.checker.distributed.goal_task import GoalTask, take_goal_task
+from proofka.checker.distributed.plan import Failure, Plan
+from proofka.checker.distributed.running import OneByOne
+from proofka.checker.exploration import Question
 from tests.checker.distributed.both import assert_same, distributed, embedded
 from tests.checker.test_exploration import NEVER, SLOW, counters
 

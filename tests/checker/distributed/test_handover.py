@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.budget import Budget, Meter
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.handover import hand_over
-from checker.distributed.running import OneByOne
-from checker.distributed.work_folder import ExplorationFolder
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from model.faults import Fault
-from model.language import TransitionSystem
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.handover import hand_over
+from proofka.checker.distributed.running import OneByOne
+from proofka.checker.distributed.work_folder import ExplorationFolder
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem
 from tests.checker.distributed.both import assert_same, embedded
 from tests.checker.small_disk import in_a_child
 from tests.checker.test_exploration import KINDS, NEVER, SLOW, counters, random_question, random_system

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.distributed import work_folder
-from checker.distributed.running import Interrupted
-from checker.distributed.writing import write_json
+from proofka.checker.distributed import work_folder
+from proofka.checker.distributed.running import Interrupted
+from proofka.checker.distributed.writing import write_json
 from tests.checker.distributed.both import assert_same, embedded
 from tests.checker.distributed.stopping import Asked, Ending, Killed, compiled_once
 from tests.checker.test_exploration import KINDS, random_question, random_system

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.budget import Budget
-from checker.distributed import superstep
-from checker.distributed.exploration import DistributedExploration
-from checker.exploration import AnyExploration
+from proofka.checker.budget import Budget
+from proofka.checker.distributed import superstep
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.exploration import AnyExploration
 from tests.checker.distributed.both import assert_same, embedded
 from tests.checker.distributed.stopping import Asked, Ending, compiled_once
 from tests.checker.test_exploration import KINDS, check_runs, found_cut_sets, random_question, random_system

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from checker.distributed.messages import MessagesLost, read_messages, write_messages
+from proofka.checker.distributed.messages import MessagesLost, read_messages, write_messages
 
 WORDS = 2
 

@@ -9,23 +9,30 @@ import numpy as np
 import pytest
 import z3
 
-from checker.budget import Budget, Meter
-from checker.distributed import exploration, handover
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.handover import hand_over
-from checker.distributed.messages import write_messages
-from checker.distributed.plan import Failure, Order, Report, Task
-from checker.distributed.region import RegionError
-from checker.distributed.running import DistributedError, OneByOne
-from checker.distributed.spread import ROW_BITS
-from checker.distributed.superstep import take_superstep
-from checker.distributed.work_folder import ExplorationFolder
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question, Violation
-from checker.kernel import closing
-from checker.kernel.closing import DEPTH_SHIFT, MOST_DEPTH, MOST_PARTITIONS, MOST_SOURCES, PARTITION_SHIFT, SOURCE_SHIFT
-from model.faults import Fault
-from model.language import TransitionSystem, Variable
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.distributed import exploration, handover
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.handover import hand_over
+from proofka.checker.distributed.messages import write_messages
+from proofka.checker.distributed.plan import Failure, Order, Report, Task
+from proofka.checker.distributed.region import RegionError
+from proofka.checker.distributed.running import DistributedError, OneByOne
+from proofka.checker.distributed.spread import ROW_BITS
+from proofka.checker.distributed.superstep import take_superstep
+from proofka.checker.distributed.work_folder import ExplorationFolder
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question, Violation
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.closing import (
+    DEPTH_SHIFT,
+    MOST_DEPTH,
+    MOST_PARTITIONS,
+    MOST_SOURCES,
+    PARTITION_SHIFT,
+    SOURCE_SHIFT,
+)
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem, Variable
 from tests.checker.distributed.both import assert_same, distributed, embedded, owned_by
 from tests.checker.test_exploration import NEVER, action
 

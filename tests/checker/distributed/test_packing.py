@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from checker.budget import Budget
-from checker.check import Run
-from checker.distributed import packing
-from checker.distributed.goal_task import MARKS
-from checker.distributed.running import DistributedError
-from checker.engine import Engine
-from model.deployment import Deployment
-from model.faults import Fault
+from proofka.checker.budget import Budget
+from proofka.checker.check import Run
+from proofka.checker.distributed import packing
+from proofka.checker.distributed.goal_task import MARKS
+from proofka.checker.distributed.running import DistributedError
+from proofka.checker.engine import Engine
+from proofka.model.deployment import Deployment
+from proofka.model.faults import Fault
 from tests.certificates.reading import members_of
 from tests.checker.asking import SMALL, example, run
 from tests.checker.certificates.accepting import certified

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.distributed import region as regions
-from checker.distributed.region import (
+from proofka.checker.distributed import region as regions
+from proofka.checker.distributed.region import (
     OPEN_TABLE,
     TABLE_FILE,
     VERIFIED_FILE,
@@ -23,8 +23,8 @@ from checker.distributed.region import (
     read_row,
     scratch_region,
 )
-from checker.kernel import closing
-from checker.kernel.closing import DEPTH_SHIFT
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.closing import DEPTH_SHIFT
 from tests.checker.distributed.rows import Model, enter, is_found, packed, rows_of
 
 WORDS = 2

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.distributed.plan import Report
-from checker.distributed.spread import ROW_BITS, SpreadStates, summed
+from proofka.checker.distributed.plan import Report
+from proofka.checker.distributed.spread import ROW_BITS, SpreadStates, summed
 
 SEEN, LATER, NEVER = range(3)
 ONE = Report(

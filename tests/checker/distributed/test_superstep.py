@@ -16,17 +16,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.budget import Budget, Meter
-from checker.distributed.exploration import DistributedExploration
-from checker.distributed.messages import read_messages, write_messages
-from checker.distributed.plan import Failure, Order, Plan, Report, Task
-from checker.distributed.region import ROWS_FILE
-from checker.distributed.running import OneByOne
-from checker.distributed.superstep import COMMIT, LOCK, take_superstep
-from checker.distributed.work_folder import ExplorationFolder
-from checker.exploration import Question
-from checker.kernel import closing
-from checker.kernel.closing import DEPTH_SHIFT
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.distributed.exploration import DistributedExploration
+from proofka.checker.distributed.messages import read_messages, write_messages
+from proofka.checker.distributed.plan import Failure, Order, Plan, Report, Task
+from proofka.checker.distributed.region import ROWS_FILE
+from proofka.checker.distributed.running import OneByOne
+from proofka.checker.distributed.superstep import COMMIT, LOCK, take_superstep
+from proofka.checker.distributed.work_folder import ExplorationFolder
+from proofka.checker.exploration import Question
+from proofka.checker.kernel import closing
+from proofka.checker.kernel.closing import DEPTH_SHIFT
 from tests.checker.distributed.both import distributed, owned_by, resets
 from tests.checker.distributed.dying import Do, Recording, counted, killed
 from tests.checker.test_exploration import LOST, NEVER, SLOW, counters, random_question, random_system

@@ -12,18 +12,18 @@ from unittest.mock import patch
 
 import pytest
 
-from checker.checkpoint import Checkpoint, CheckpointError
-from checker.distributed import work_folder
-from checker.distributed.plan import Report
-from checker.distributed.spread import SpreadStates
-from checker.distributed.work_folder import PROGRESS, RUN, ExplorationFolder, WorkFolder
+from proofka.checker.checkpoint import Checkpoint, CheckpointError
+from proofka.checker.distributed import work_folder
+from proofka.checker.distributed.plan import Report
+from proofka.checker.distributed.spread import SpreadStates
+from proofka.checker.distributed.work_folder import PROGRESS, RUN, ExplorationFolder, WorkFolder
 from tests.checker.small_disk import in_a_child
 from tests.checker.test_cli import ROOT
 
 OPENS = """
 import sys, pathlib
-from checker.checkpoint import CheckpointError
-from checker.distributed.work_folder import WorkFolder
+from proofka.checker.checkpoint import CheckpointError
+from proofka.checker.distributed.work_folder import WorkFolder
 try:
     folder = WorkFolder(pathlib.Path(sys.argv[1]), "the question")
 except CheckpointError as error:

@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import pytest
 
-from checker.distributed.writing import read_json, replacing, write_json
+from proofka.checker.distributed.writing import read_json, replacing, write_json
 from tests.checker.small_disk import in_a_child
 
 

@@ -6,10 +6,10 @@ import pytest
 
 pytest.importorskip("pygls", reason='the library for language servers is not installed: pip install "proofka[lsp]"')
 
-from checker.cli.editor.hovering import word_at
-from checker.cli.editor.reading import read_text
-from checker.cli.editor.repairs import Edit, _with_value
-from model.deployment.question import question
+from proofka.checker.cli.editor.hovering import word_at
+from proofka.checker.cli.editor.reading import read_text
+from proofka.checker.cli.editor.repairs import Edit, _with_value
+from proofka.model.deployment.question import question
 
 PROPERTIES = "# producer\nacks=1\nbootstrap.servers=localhost:9092\n"
 

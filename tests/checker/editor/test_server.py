@@ -70,7 +70,7 @@ def with_editor(work: Callable[[Client], Awaitable[Any]]) -> Any:
 
     async def run() -> Any:
         client = Client()
-        program = [sys.executable, "-m", "checker", "lsp", "--time", "200"]
+        program = [sys.executable, "-m", "proofka", "lsp", "--time", "200"]
         await client.start_io(*program, cwd=ROOT, env=dict(os.environ))
         try:
             await client.initialize_async(lsp.InitializeParams(lsp.ClientCapabilities(), root_uri=ROOT.as_uri()))

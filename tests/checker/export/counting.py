@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import z3
 
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.export.exported import Exported
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.checker.export.exported import Exported
 from tests.checker.naive import Naive
 
 NEVER = z3.BoolVal(False)

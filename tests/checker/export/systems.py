@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import z3
 
-from checker.export.exported import Exported
-from checker.export.vocabulary import Definition
-from checker.fault_counters import count_faults
-from model.faults import Fault
-from model.language import Action, Display, Effect, TransitionSystem, Variable, flag
+from proofka.checker.export.exported import Exported
+from proofka.checker.export.vocabulary import Definition
+from proofka.checker.fault_counters import count_faults
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Display, Effect, TransitionSystem, Variable, flag
 from tests.checker.test_exploration import random_condition, random_system
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.export.exported import UnknownProperty, export_deployment, export_protocol
-from checker.export.names import Names, camel_case, identifier, instance_name, snake_case
-from checker.export.writing import Format, write
-from checker.solver import prove_domain_safety
-from model.faults import Fault
-from model.published.protocols import protocol
+from proofka.checker.export.exported import UnknownProperty, export_deployment, export_protocol
+from proofka.checker.export.names import Names, camel_case, identifier, instance_name, snake_case
+from proofka.checker.export.writing import Format, write
+from proofka.checker.solver import prove_domain_safety
+from proofka.model.faults import Fault
+from proofka.model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
 from tests.checker.export.systems import turnstile
 
@@ -24,8 +24,8 @@ ROOT = Path(__file__).parent.parent.parent.parent
 PROGRAM = """
 import sys
 from pathlib import Path
-from checker.export.exported import export_deployment
-from checker.export.writing import Format, write
+from proofka.checker.export.exported import export_deployment
+from proofka.checker.export.writing import Format, write
 from dataclasses import replace
 from tests.checker.asking import SMALL, example
 names = sys.argv[2:]

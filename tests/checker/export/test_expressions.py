@@ -10,13 +10,13 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.export.assumptions import Known
-from checker.export.expressions import Expressions, Op
-from checker.export.infix import Infix
-from checker.export.sharing import shared
-from checker.export.tla import DIALECT
-from checker.kernel.emission import UnsupportedTerm
-from model.language import Variable
+from proofka.checker.export.assumptions import Known
+from proofka.checker.export.expressions import Expressions, Op
+from proofka.checker.export.infix import Infix
+from proofka.checker.export.sharing import shared
+from proofka.checker.export.tla import DIALECT
+from proofka.checker.kernel.emission import UnsupportedTerm
+from proofka.model.language import Variable
 from tests.checker.test_exploration import random_condition, random_number
 
 VARIABLES = (Variable("a", 0, 1, 0), Variable("b", 0, 3, 0), Variable("c", -1, 2, 0))

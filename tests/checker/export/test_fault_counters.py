@@ -10,10 +10,10 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.fault_counters import count_faults, counter_name
-from checker.solver import prove_domain_safety
-from model.faults import Fault
-from model.language import TransitionSystem, Variable
+from proofka.checker.fault_counters import count_faults, counter_name
+from proofka.checker.solver import prove_domain_safety
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem, Variable
 from tests.checker.naive import Faults, Frozen, Naive, contained
 from tests.checker.plain_evaluator import holds
 from tests.checker.test_exploration import (

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.export.exported import export_deployment
-from checker.export.graph import TooManyStates, as_dot, as_graphml, state_graph
+from proofka.checker.export.exported import export_deployment
+from proofka.checker.export.graph import TooManyStates, as_dot, as_graphml, state_graph
 from tests.checker.asking import example
 from tests.checker.export.systems import random_exported, turnstile
 from tests.checker.naive import Naive

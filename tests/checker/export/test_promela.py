@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import z3
 
-from checker.export.assignments import Sequencer
-from checker.export.exported import Exported, export_deployment
-from checker.export.expressions import Expressions
-from checker.export.promela import PromelaModel
-from checker.export.steps import step_of
-from model.language import TransitionSystem, Variable
+from proofka.checker.export.assignments import Sequencer
+from proofka.checker.export.exported import Exported, export_deployment
+from proofka.checker.export.expressions import Expressions
+from proofka.checker.export.promela import PromelaModel
+from proofka.checker.export.steps import step_of
+from proofka.model.language import TransitionSystem, Variable
 from tests.checker.asking import example
 from tests.checker.export.systems import turnstile
 from tests.checker.test_exploration import action

@@ -9,10 +9,10 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.export.exported import Exported, export_deployment
-from checker.export.smtlib import SmtLib
-from model.faults import Fault
-from model.language import Action
+from proofka.checker.export.exported import Exported, export_deployment
+from proofka.checker.export.smtlib import SmtLib
+from proofka.model.faults import Fault
+from proofka.model.language import Action
 from tests.checker.asking import SMALL, example
 from tests.checker.export.systems import random_exported, turnstile
 from tests.checker.naive import Naive

@@ -11,11 +11,11 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.export.exported import export_deployment, export_protocol
-from checker.export.writing import Format, write
-from model.deployment.sender import OF_JAVA, ClientRecovery, Sender
-from model.faults import Fault
-from model.published.protocols import protocol
+from proofka.checker.export.exported import export_deployment, export_protocol
+from proofka.checker.export.writing import Format, write
+from proofka.model.deployment.sender import OF_JAVA, ClientRecovery, Sender
+from proofka.model.faults import Fault
+from proofka.model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
 from tests.checker.export.counting import engine_states, naive_states
 from tests.checker.export.spin import needs_spin, run_spin

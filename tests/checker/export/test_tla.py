@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.export.exported import Exported, export_deployment
-from checker.export.tla import TlaModule
+from proofka.checker.export.exported import Exported, export_deployment
+from proofka.checker.export.tla import TlaModule
 from tests.checker.asking import example
 from tests.checker.export.systems import turnstile
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.export.exported import export_deployment, export_protocol
-from checker.export.tla import TlaModule
-from checker.export.writing import Format, write
-from model.faults import Fault
-from model.published.protocols import protocol
+from proofka.checker.export.exported import export_deployment, export_protocol
+from proofka.checker.export.tla import TlaModule
+from proofka.checker.export.writing import Format, write
+from proofka.model.faults import Fault
+from proofka.model.published.protocols import protocol
 from tests.checker.asking import SMALL, example
 from tests.checker.export.counting import engine_states, naive_states
 from tests.checker.export.systems import random_exported, turnstile

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 import z3
 
-from checker.invariants.induction import Conditions, Induction, Largest, NoAnswer, domains_of
-from model.language import Action, Variable
-from model.language.lemmas import Lemma, OpenSystem
+from proofka.checker.invariants.induction import Conditions, Induction, Largest, NoAnswer, domains_of
+from proofka.model.language import Action, Variable
+from proofka.model.language.lemmas import Lemma, OpenSystem
 
 LOW, HIGH = Variable("low", 0, 0, 0), Variable("high", 0, 0, 0)
 AT = z3.Int("at")

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import pytest
 
-from checker.invariants.induction import domains_of
-from model.language import Action, State
-from model.language.lemmas import Lemma
-from model.published.constants import Constants
-from model.published.leader_completeness import candidates
-from model.published.protocols import protocol
-from model.published.unbounded import OpenProtocol, open_protocol
+from proofka.checker.invariants.induction import domains_of
+from proofka.model.language import Action, State
+from proofka.model.language.lemmas import Lemma
+from proofka.model.published.constants import Constants
+from proofka.model.published.leader_completeness import candidates
+from proofka.model.published.protocols import protocol
+from proofka.model.published.unbounded import OpenProtocol, open_protocol
 from tests.checker.plain_evaluator import PlainEvaluator
 from tests.model.published.plain_explorer import levels
 from tests.model.published.port import Packed, Port

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from checker import cli
-from checker.obligations import second_solver
-from checker.obligations.second_solver import Answer, z3_answer
+from proofka.checker import cli
+from proofka.checker.obligations import second_solver
+from proofka.checker.obligations.second_solver import Answer, z3_answer
 
 SMALL = ("--replicas", "2", "--log-size", "1")
 

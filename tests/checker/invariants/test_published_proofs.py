@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from checker.invariants.confirming import confirmed
-from checker.invariants.proof import NO_INVARIANT, Proof, Subject, prove
-from checker.invariants.published import COMPLETENESS, protocol_subject
-from model.language import Action
-from model.published.cluster import Cluster
-from model.published.constants import PublishedProtocolError
-from model.published.invariants import violated
-from model.published.leader_completeness import candidates
-from model.published.protocols import PROTOCOLS
-from model.published.unbounded import opened
+from proofka.checker.invariants.confirming import confirmed
+from proofka.checker.invariants.proof import NO_INVARIANT, Proof, Subject, prove
+from proofka.checker.invariants.published import COMPLETENESS, protocol_subject
+from proofka.model.language import Action
+from proofka.model.published.cluster import Cluster
+from proofka.model.published.constants import PublishedProtocolError
+from proofka.model.published.invariants import violated
+from proofka.model.published.leader_completeness import candidates
+from proofka.model.published.protocols import PROTOCOLS
+from proofka.model.published.unbounded import opened
 from tests.model.published.test_mutations import EVERYWHERE, IN_THREE_EPOCHS, Change
 
 HARMFUL = (

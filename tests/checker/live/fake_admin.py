@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from checker.live import asked
-from checker.live.admin import GROUP, TOPIC, Admin, Coordinated, Listed, Node, Refusal
-from checker.live.command_config import Connection
-from checker.live.errors import NoAnswer
-from checker.live.facts import DEFAULT, Feature, Features, Partition, Synonym, Value, value_of
-from model.deployment.defaults import find_definition, known_keys
-from model.deployment.release import parse_release
+from proofka.checker.live import asked
+from proofka.checker.live.admin import GROUP, TOPIC, Admin, Coordinated, Listed, Node, Refusal
+from proofka.checker.live.command_config import Connection
+from proofka.checker.live.errors import NoAnswer
+from proofka.checker.live.facts import DEFAULT, Feature, Features, Partition, Synonym, Value, value_of
+from proofka.model.deployment.defaults import find_definition, known_keys
+from proofka.model.deployment.release import parse_release
 
 OWN = "DYNAMIC_TOPIC_CONFIG"
 STATIC = "STATIC_BROKER_CONFIG"

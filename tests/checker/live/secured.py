@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from checker.cluster import console
-from checker.cluster.configuration import properties_text
-from checker.cluster.jars import default_folder, jars_of, newest_patch, tools_of
-from checker.cluster.java import java_command
-from checker.cluster.node import Node, NodePorts
-from checker.cluster.ports import Ports
-from checker.cluster.prepared import copy_formatted, node_command, prepare
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
-from checker.cluster.wire import HOST
+from proofka.checker.cluster import console
+from proofka.checker.cluster.configuration import properties_text
+from proofka.checker.cluster.jars import default_folder, jars_of, newest_patch, tools_of
+from proofka.checker.cluster.java import java_command
+from proofka.checker.cluster.node import Node, NodePorts
+from proofka.checker.cluster.ports import Ports
+from proofka.checker.cluster.prepared import copy_formatted, node_command, prepare
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import HOST
 
 LISTENERS = {
     "PLAIN": "PLAINTEXT",

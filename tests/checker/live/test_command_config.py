@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.live.command_config import connection
-from checker.live.errors import LiveError, WrongConfig
-from checker.live.jaas import Login, login_of
+from proofka.checker.live.command_config import connection
+from proofka.checker.live.errors import LiveError, WrongConfig
+from proofka.checker.live.jaas import Login, login_of
 from tests.checker.live.secured import certificates
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

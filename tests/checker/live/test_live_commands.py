@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from checker import cli
-from checker.live import asked
-from checker.live.admin import Admin, Refusal, connected
-from checker.live.command_config import connection
-from checker.live.errors import LiveError, NoAnswer, NotAdmitted, NotInstalled
+from proofka.checker import cli
+from proofka.checker.live import asked
+from proofka.checker.live.admin import Admin, Refusal, connected
+from proofka.checker.live.command_config import connection
+from proofka.checker.live.errors import LiveError, NoAnswer, NotAdmitted, NotInstalled
 from tests.checker.live.fake_admin import FakeAdmin, connect, topic
 
 LIVE = ("--bootstrap", "kafka-1:9092,kafka-2:9092")

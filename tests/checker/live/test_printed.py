@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from checker.live.facts import Feature, Features, Partition, Synonym, Topic, Value, value_of
-from checker.live.printed import (
+from proofka.checker.live.facts import Feature, Features, Partition, Synonym, Topic, Value, value_of
+from proofka.checker.live.printed import (
     features_text,
     level_name,
     settings_of_topics,
     topics_text,
 )
-from model.deployment.describe.lines import EntryLine, FeatureLine, Heading, PartitionLine, TopicLine, read_line
+from proofka.model.deployment.describe.lines import EntryLine, FeatureLine, Heading, PartitionLine, TopicLine, read_line
 from tests.checker.live.fake_admin import FEATURES, OWN
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from checker.live.admin import TOPIC, Coordinated, Refusal
-from checker.live.errors import NoAnswer, NoRights, WrongChoice
-from checker.live.facts import Feature, Features, Synonym, value_of
-from checker.live.reading import AT_ONCE, Wanted, read
+from proofka.checker.live.admin import TOPIC, Coordinated, Refusal
+from proofka.checker.live.errors import NoAnswer, NoRights, WrongChoice
+from proofka.checker.live.facts import Feature, Features, Synonym, value_of
+from proofka.checker.live.reading import AT_ONCE, Wanted, read
 from tests.checker.live.fake_admin import FEATURES, OF_GROUP, FakeAdmin, topic, with_level
 
 CONSUMERS = Coordinated("consumer", "Stable", "")

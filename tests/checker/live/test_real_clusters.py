@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from checker.cluster.errors import JarsUnavailable, MissingProgram
-from checker.cluster.waiting import until
-from checker.cluster.wire import HOST
-from model.deployment.hiding import is_secret
+from proofka.checker.cluster.errors import JarsUnavailable, MissingProgram
+from proofka.checker.cluster.waiting import until
+from proofka.checker.cluster.wire import HOST
+from proofka.model.deployment.hiding import is_secret
 from tests.checker.live.secured import SECONDS, USERS, Secured, secured
 
 pytest.importorskip("kafka")
@@ -41,7 +41,7 @@ class Done:
 
 def proofka(*words: object) -> Done:
     """Run a command in a process of its own, as a user would, so that whatever the library prints is seen."""
-    command = [sys.executable, "-m", "checker", *map(str, words)]
+    command = [sys.executable, "-m", "proofka", *map(str, words)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
     return Done(run.returncode, run.stdout, run.stderr)
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from checker.live.admin import Coordinated
-from checker.live.asked import Asked
-from checker.live.clients import client_file
-from checker.live.errors import WrongChoice
-from checker.live.facts import Synonym, value_of
-from checker.live.snapshot import ABOUT, Snapshot, check_folder, write
-from checker.source import Source
-from model.deployment.deployment import Deployment
-from model.deployment.errors import DeploymentError
-from model.deployment.question import question
+from proofka.checker.live.admin import Coordinated
+from proofka.checker.live.asked import Asked
+from proofka.checker.live.clients import client_file
+from proofka.checker.live.errors import WrongChoice
+from proofka.checker.live.facts import Synonym, value_of
+from proofka.checker.live.snapshot import ABOUT, Snapshot, check_folder, write
+from proofka.checker.source import Source
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.question import question
 from tests.checker.live.fake_admin import (
     FEATURES,
     OF_GROUP,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from checker.obligations.obligation import Kind, Obligation
-from checker.obligations.second_solver import Agreement, agreement
+from proofka.checker.obligations.obligation import Kind, Obligation
+from proofka.checker.obligations.second_solver import Agreement, agreement
 
 
 def asked(script: str) -> Agreement:

@@ -9,23 +9,23 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker import solver
-from checker.cone import propagate_constants
-from checker.obligations.collecting import Collected, obligations_of
-from checker.obligations.obligation import Impossible, Kind
-from checker.obligations.scripts import Scripts
-from checker.obligations.second_solver import agreement
-from checker.obligations.simplification import simplifications
-from checker.questions import Simplified, simplify
-from checker.reductions.choice import Reduction
-from checker.reductions.ranking import asked_of_z3
-from checker.reductions.settled import unsettled
-from checker.reductions.symmetry import differences
-from checker.solver import impossible_actions, prove_domain_safety, unsafe_updates
-from model.faults import Fault
-from model.language import Action, Ranked, TransitionSystem, Variable
-from model.pipeline import Model, build
-from properties.catalogue import properties_of
+from proofka.checker import solver
+from proofka.checker.cone import propagate_constants
+from proofka.checker.obligations.collecting import Collected, obligations_of
+from proofka.checker.obligations.obligation import Impossible, Kind
+from proofka.checker.obligations.scripts import Scripts
+from proofka.checker.obligations.second_solver import agreement
+from proofka.checker.obligations.simplification import simplifications
+from proofka.checker.questions import Simplified, simplify
+from proofka.checker.reductions.choice import Reduction
+from proofka.checker.reductions.ranking import asked_of_z3
+from proofka.checker.reductions.settled import unsettled
+from proofka.checker.reductions.symmetry import differences
+from proofka.checker.solver import impossible_actions, prove_domain_safety, unsafe_updates
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Ranked, TransitionSystem, Variable
+from proofka.model.pipeline import Model, build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import SMALL, example, run
 from tests.checker.obligations.answers import answer
 from tests.checker.reductions.reference import action

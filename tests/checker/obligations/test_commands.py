@@ -11,13 +11,13 @@ import pytest
 import z3
 from typer.testing import CliRunner, Result
 
-from checker import cli
-from checker.cli.obligation_options import SecondSolver
-from checker.cli.verify_again import Found
-from checker.cli.verify_obligations import Obligations
-from checker.obligations import collecting, second_solver
-from checker.obligations.obligation import Obligation
-from properties.sealing import SEAL, seal
+from proofka.checker import cli
+from proofka.checker.cli.obligation_options import SecondSolver
+from proofka.checker.cli.verify_again import Found
+from proofka.checker.cli.verify_obligations import Obligations
+from proofka.checker.obligations import collecting, second_solver
+from proofka.checker.obligations.obligation import Obligation
+from proofka.properties.sealing import SEAL, seal
 from tests.checker.certificates.conftest import no_fast_checker
 from tests.checker.obligations.answers import answer
 from tests.checker.test_verify import DEPLOYMENT

@@ -7,9 +7,9 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.obligations.scripts import CannotBeWritten, Scripts, cycle_script
-from checker.timing.network import Contradiction, Edge, earliest_times
-from model.language import Variable
+from proofka.checker.obligations.scripts import CannotBeWritten, Scripts, cycle_script
+from proofka.checker.timing.network import Contradiction, Edge, earliest_times
+from proofka.model.language import Variable
 from tests.checker.obligations.answers import answer
 
 X, Y, Z = Variable("x", -2, 3, 0), Variable("y", 0, 4, 0), Variable("z", 1, 1, 1)

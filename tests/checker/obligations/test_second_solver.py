@@ -6,9 +6,9 @@ from itertools import combinations
 
 import pytest
 
-from checker.obligations import second_solver
-from checker.obligations.obligation import Kind, Obligation
-from checker.obligations.second_solver import Answer, SolverMissing, agreement
+from proofka.checker.obligations import second_solver
+from proofka.checker.obligations.obligation import Kind, Obligation
+from proofka.checker.obligations.second_solver import Answer, SolverMissing, agreement
 from tests.checker.obligations.answers import asked
 
 NEVER = "(set-logic QF_LIA)\n(declare-const x Int)\n(assert (< x x))\n(check-sat)\n"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli.program import app
-from checker.project import accepting
-from checker.project.finding import places
-from checker.project.reading import read_project
+from proofka.checker.cli.program import app
+from proofka.checker.project import accepting
+from proofka.checker.project.finding import places
+from proofka.checker.project.reading import read_project
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PROJECT = """\
@@ -229,7 +229,7 @@ def test_init_changes_no_file_and_needs_a_pipeline(folder: Path) -> None:
 
 
 def test_active_lines_of_the_first_file_s_comments_are_valid_too(folder: Path) -> None:
-    from checker.project.first import REST
+    from proofka.checker.project.first import REST
 
     Path("proofka.yaml").unlink()
     CliRunner().invoke(app, ["init"])

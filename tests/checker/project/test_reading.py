@@ -10,11 +10,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from ruamel.yaml import YAML
 
-from checker.project.errors import ProjectError, codes
-from checker.project.keys import Kind, choices_of, keys
-from checker.project.project import Project
-from checker.project.reading import read_project
-from checker.project.schema import schema
+from proofka.checker.project.errors import ProjectError, codes
+from proofka.checker.project.keys import Kind, choices_of, keys
+from proofka.checker.project.project import Project
+from proofka.checker.project.reading import read_project
+from proofka.checker.project.schema import schema
 from scripts import write_project_file
 
 ROOT = Path(__file__).parents[3]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 import z3
 
-from checker.kernel.layout import Layout
-from checker.kernel.native import Kernel
-from model.language import Action, Permutation, Ranked, State, TransitionSystem
+from proofka.checker.kernel.layout import Layout
+from proofka.checker.kernel.native import Kernel
+from proofka.model.language import Action, Permutation, Ranked, State, TransitionSystem
 from tests.checker.naive import Frozen, freeze
 from tests.checker.plain_evaluator import successors
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import check
-from checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction, UnknownReduction, chosen
-from model.deployment.explored import Bounds
-from model.faults import Fault
-from properties.verdict import Result
+from proofka.checker.budget import Budget
+from proofka.checker.check import check
+from proofka.checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction, UnknownReduction, chosen
+from proofka.model.deployment.explored import Bounds
+from proofka.model.faults import Fault
+from proofka.properties.verdict import Result
 from tests.checker.asking import SMALL, example
 
 KINDS = (Fault.KILL, Fault.POWER_LOSS, Fault.CONSUMER_CRASH)

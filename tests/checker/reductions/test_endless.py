@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.reductions.always import always_reduced
-from checker.reductions.endless import without_endless
-from model.durations import LONGEST, Quantity
-from model.language import Clock, Duration, Need, TransitionSystem, flag
-from model.pipeline import build
+from proofka.checker.reductions.always import always_reduced
+from proofka.checker.reductions.endless import without_endless
+from proofka.model.durations import LONGEST, Quantity
+from proofka.model.language import Clock, Duration, Need, TransitionSystem, flag
+from proofka.model.pipeline import build
 from tests.checker.reductions.reference import action
 from tests.checker.test_kernel import deployments
 

@@ -12,15 +12,15 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.kernel.canonical import Canonical
-from checker.kernel.layout import lay_out
-from checker.kernel.native import compile_kernel, optimise
-from checker.questions import group, prepare
-from checker.reductions.ranking import ranked_state, rankings, ranks_needed
-from model.faults import Fault
-from model.language import Ranked, TransitionSystem, Variable
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.kernel.layout import lay_out
+from proofka.checker.kernel.native import compile_kernel, optimise
+from proofka.checker.questions import group, prepare
+from proofka.checker.reductions.ranking import ranked_state, rankings, ranks_needed
+from proofka.model.faults import Fault
+from proofka.model.language import Ranked, TransitionSystem, Variable
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import SMALL, assuming, example
 from tests.checker.naive import freeze
 from tests.checker.reductions.reference import action, by_rank, reachable, reachable_by_kernel

@@ -11,15 +11,15 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.kernel.layout import lay_out
-from checker.kernel.native import compile_kernel
-from checker.questions import Group, Prepared, group, prepare
-from checker.reductions.ranking import NotRankable, check_ranked, rankings, ranks_needed
-from model.deployment import Deployment
-from model.faults import ENDS_PRODUCER, ONCE, Fault
-from model.language import Action, Ranked, TransitionSystem, Variable
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.kernel.layout import lay_out
+from proofka.checker.kernel.native import compile_kernel
+from proofka.checker.questions import Group, Prepared, group, prepare
+from proofka.checker.reductions.ranking import NotRankable, check_ranked, rankings, ranks_needed
+from proofka.model.deployment import Deployment
+from proofka.model.faults import ENDS_PRODUCER, ONCE, Fault
+from proofka.model.language import Action, Ranked, TransitionSystem, Variable
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import MOST_KINDS, SMALL, example
 from tests.checker.plain_evaluator import holds, successors
 from tests.checker.reductions.reference import action, by_rank, expand, reachable, unpacked

@@ -13,19 +13,19 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.cone import propagate_constants, specialise
-from checker.kernel.canonical import Canonical
-from checker.kernel.layout import lay_out
-from checker.kernel.native import compile_kernel, optimise
-from checker.questions import group, prepare
-from checker.reductions.ranking import rankings
-from checker.reductions.symmetry import NotSymmetric, prove_symmetry
-from model.faults import Fault
-from model.language import Action, Permutation, Ranked, Symmetry, TransitionSystem, Variable
-from model.pipeline import build
-from model.published.interchange import interchangeable_replicas
-from model.published.protocols import PROTOCOLS, protocol
-from properties.catalogue import properties_of
+from proofka.checker.cone import propagate_constants, specialise
+from proofka.checker.kernel.canonical import Canonical
+from proofka.checker.kernel.layout import lay_out
+from proofka.checker.kernel.native import compile_kernel, optimise
+from proofka.checker.questions import group, prepare
+from proofka.checker.reductions.ranking import rankings
+from proofka.checker.reductions.symmetry import NotSymmetric, prove_symmetry
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Permutation, Ranked, Symmetry, TransitionSystem, Variable
+from proofka.model.pipeline import build
+from proofka.model.published.interchange import interchangeable_replicas
+from proofka.model.published.protocols import PROTOCOLS, protocol
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import MOST_KINDS, SMALL, example
 from tests.checker.naive import freeze
 from tests.checker.plain_evaluator import holds

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 import z3
 
-from checker.questions import prepare
-from checker.reductions.unread import reset_unread
-from model.deployment import Deployment
-from model.deployment.explored import FaultBudget
-from model.language import TransitionSystem, Unread, Variable
-from model.pipeline import Model, build
+from proofka.checker.questions import prepare
+from proofka.checker.reductions.unread import reset_unread
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.language import TransitionSystem, Unread, Variable
+from proofka.model.pipeline import Model, build
 from tests.checker.asking import explored
 from tests.checker.reductions.reference import action
 from tests.checker.test_kernel import deployments

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from checker.reproduction import comparing, replay
-from checker.reproduction.steps import brokers, consuming, producing
+from proofka.checker.reproduction import comparing, replay
+from proofka.checker.reproduction.steps import brokers, consuming, producing
 from tests.checker.reproduction.scene import Scene
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import proofka
-from checker.reproduction.of_trace import plan_of
-from checker.reproduction.plan import Plan
+from proofka.checker.reproduction.of_trace import plan_of
+from proofka.checker.reproduction.plan import Plan
 
 
 def plan_for(text: str, *, of_property: str, total: int = 1) -> Plan:

@@ -10,12 +10,12 @@ from dataclasses import asdict
 from itertools import count, cycle
 from typing import Any
 
-from checker.cluster.bodies.metadata import metadata_response
-from checker.cluster.bodies.producing import produce_response
-from checker.cluster.frames import RESPONSE, Frame
-from checker.cluster.metadata_view import error_name
-from checker.cluster.sends import Send
-from checker.cluster.waiting import INTERVAL, until
+from proofka.checker.cluster.bodies.metadata import metadata_response
+from proofka.checker.cluster.bodies.producing import produce_response
+from proofka.checker.cluster.frames import RESPONSE, Frame
+from proofka.checker.cluster.metadata_view import error_name
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import INTERVAL, until
 from tests.checker.cluster.wire import SECONDS, Client, hang_up
 from tests.checker.reproduction import messages
 from tests.checker.reproduction.fake_cluster import BROKERS, FakeCluster

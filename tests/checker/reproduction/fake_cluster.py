@@ -13,15 +13,15 @@ from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 
-from checker.cluster.batches import Batch, batches
-from checker.cluster.bodies.controlling import alter_partition_request
-from checker.cluster.bodies.producing import produce_request
-from checker.cluster.frames import Frame, request_frame
-from checker.cluster.kraft_channels import KRaftChannels
-from checker.cluster.metadata_view import Range, View
-from checker.cluster.plan import CONTROLLER
-from checker.cluster.proxy import Proxy
-from checker.cluster.waiting import INTERVAL, until
+from proofka.checker.cluster.batches import Batch, batches
+from proofka.checker.cluster.bodies.controlling import alter_partition_request
+from proofka.checker.cluster.bodies.producing import produce_request
+from proofka.checker.cluster.frames import Frame, request_frame
+from proofka.checker.cluster.kraft_channels import KRaftChannels
+from proofka.checker.cluster.metadata_view import Range, View
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.waiting import INTERVAL, until
 from tests.checker.cluster.segments import batch
 from tests.checker.cluster.wire import SECONDS, Accepted, Broker, Client, hang_up
 from tests.checker.reproduction import messages

@@ -6,20 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.reproduction.of_trace import plan_of
-from checker.reproduction.plan import Plan
-from checker.solver import Replayer
-from checker.traces import actions_of, cut_set, shown_of, steps_of
-from checker.traces import replay as states_along
-from model.deployment import read_deployment
-from model.deployment.explored import FaultBudget
-from model.language import Action, State, TransitionSystem
-from model.language.terms import Or
-from model.pipeline import build
-from properties.verdict import Trace
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.checker.reproduction.of_trace import plan_of
+from proofka.checker.reproduction.plan import Plan
+from proofka.checker.solver import Replayer
+from proofka.checker.traces import actions_of, cut_set, shown_of, steps_of
+from proofka.checker.traces import replay as states_along
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.language import Action, State, TransitionSystem
+from proofka.model.language.terms import Or
+from proofka.model.pipeline import build
+from proofka.properties.verdict import Trace
 
 
 def plan_with(text: str, *names: str) -> Plan:

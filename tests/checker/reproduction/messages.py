@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from checker.cluster.sends import Send
-from checker.cluster.wire import (
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.wire import (
     NO_TAGS,
     array,
     compact_array,

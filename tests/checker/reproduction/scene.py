@@ -6,18 +6,18 @@ import time
 from contextlib import ExitStack
 from typing import Any, cast
 
-from checker.cluster.cluster import Cluster
-from checker.cluster.frames import Frame
-from checker.cluster.proxy import Proxy
-from checker.cluster.sends import Send
-from checker.cluster.waiting import until
-from checker.reproduction.applications import Consuming, Producing
-from checker.reproduction.comparing import compare
-from checker.reproduction.gates import carried, close_gates
-from checker.reproduction.plan import Plan
-from checker.reproduction.replay import Replay
-from checker.reproduction.run import PLANS
-from properties.reproduced import Outcome
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.frames import Frame
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.applications import Consuming, Producing
+from proofka.checker.reproduction.comparing import compare
+from proofka.checker.reproduction.gates import carried, close_gates
+from proofka.checker.reproduction.plan import Plan
+from proofka.checker.reproduction.replay import Replay
+from proofka.checker.reproduction.run import PLANS
+from proofka.properties.reproduced import Outcome
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction import messages
 from tests.checker.reproduction.fake_clients import FakeConsumer, FakeProducer
@@ -109,7 +109,7 @@ class Scene:
 
     def outcome(self, trace: Trace, **changes: Any) -> Outcome:
         """Replay a trace from its first step to its outcome."""
-        from checker.reproduction.run import reproduce
+        from proofka.checker.reproduction.run import reproduce
 
         return reproduce(trace.plan(**changes), cast(Any, self), lambda line: None)
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import proofka
-from reports.document import to_document
+from proofka.reports.document import to_document
 
 DEPLOYMENT = """
 kafka: "{kafka}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from checker.reproduction.adjusting import (
+from proofka.checker.reproduction.adjusting import (
     AUTO_COMMITS,
     GIVES_UP_IN_FLIGHT,
     LEARNS_BY_AGE,
@@ -18,7 +18,7 @@ from checker.reproduction.adjusting import (
     session_of,
     situations_of,
 )
-from checker.reproduction.plan import PlannedClient
+from proofka.checker.reproduction.plan import PlannedClient
 from tests.checker.reproduction.traces import Trace
 
 

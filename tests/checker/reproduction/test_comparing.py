@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.errors import DivergedError
 from tests.checker.reproduction.fake_cluster import FIRST_EPOCH
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.jars import default_folder
-from checker.cluster.waiting import until
+from proofka.checker.cluster.jars import default_folder
+from proofka.checker.cluster.waiting import until
 from tests.checker.processes import PATIENCE, alive, descendants, kill
 from tests.checker.reproduction.small_results import result_of
 
@@ -39,7 +39,7 @@ def replaying(result: Path, folder: Path, *options: str, **environment: str) -> 
     """Run a replay whose files and processes are all below a folder, and end the rest of the replay."""
     folder.mkdir(exist_ok=True)
     with subprocess.Popen(
-        [sys.executable, "-m", "checker", "reproduce", str(result), "1", *options],
+        [sys.executable, "-m", "proofka", "reproduce", str(result), "1", *options],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(folder), **environment},
         stdout=subprocess.PIPE,

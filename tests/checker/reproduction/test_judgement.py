@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from checker.reproduction.errors import UnknownOutcome
-from checker.reproduction.judgement import JUDGEMENTS, judge
-from checker.reproduction.observed import Observed, Read
-from checker.reproduction.transacting import ABORTED, COMMITTED, OPEN, REFUSED
+from proofka.checker.reproduction.errors import UnknownOutcome
+from proofka.checker.reproduction.judgement import JUDGEMENTS, judge
+from proofka.checker.reproduction.observed import Observed, Read
+from proofka.checker.reproduction.transacting import ABORTED, COMMITTED, OPEN, REFUSED
 
 AGREED = ((5, "record 1", 0), (6, "record 2", 0))
 """A log's entries as several brokers have them."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.launching import libraries
-from checker.reproduction.session import replay_all
-from properties.reproduced import REPRODUCED
+from proofka.checker.cluster.launching import libraries
+from proofka.checker.reproduction.session import replay_all
+from proofka.properties.reproduced import REPRODUCED
 from tests.checker.reproduction.deployments import plan_for
 
 pytestmark = pytest.mark.cluster

@@ -11,14 +11,12 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-import checker.cli.checked
-import checker.cli.reproduce
-from checker.cli.program import app
-from checker.cluster import java
-from checker.cluster.cluster import Cluster
-from checker.cluster.jars import VARIABLE
-from checker.cluster.launching import PYTHON
-from checker.reproduction.plan import PlannedClient
+from proofka.checker.cli.program import app
+from proofka.checker.cluster import java
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.jars import VARIABLE
+from proofka.checker.cluster.launching import PYTHON
+from proofka.checker.reproduction.plan import PlannedClient
 from tests.checker.reproduction.test_plan import plan
 
 
@@ -36,10 +34,9 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 def replay(monkeypatch: pytest.MonkeyPatch, library: str, release: str | None = None) -> str:
     """Run ``proofka reproduce`` on a trace with a producer of this library; return its only line on standard error."""
     made = replace(plan("acks-1", "no-acked-loss", "kill"), producer=PlannedClient(library, release, {}))
-    monkeypatch.setattr(
-        checker.cli.checked, "checked", lambda *_, **__: SimpleNamespace(sources=None, certificate=None, is_new=False)
-    )
-    monkeypatch.setattr(checker.cli.reproduce, "_plans", lambda *_, **__: [made])
+    result = SimpleNamespace(sources=None, certificate=None, is_new=False)
+    monkeypatch.setattr("proofka.checker.cli.checked.checked", lambda *_, **__: result)
+    monkeypatch.setattr("proofka.checker.cli.reproduce._plans", lambda *_, **__: [made])
     run = CliRunner().invoke(app, ["reproduce", __file__, "1"])
     assert run.exit_code == 2, run.output
     assert not run.stdout
@@ -72,7 +69,7 @@ def test_java_is_too_old(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 @pytest.fixture
 def java_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Pretend that Java is installed."""
-    monkeypatch.setattr("checker.reproduction.running.java_home", lambda: tmp_path)
+    monkeypatch.setattr("proofka.checker.reproduction.running.java_home", lambda: tmp_path)
 
 
 @pytest.mark.usefixtures("bare", "java_there")

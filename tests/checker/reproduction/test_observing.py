@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from checker.reproduction.observing import observe
+from proofka.checker.reproduction.observing import observe
 from tests.checker.reproduction.fake_clients import FakeConsumer
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

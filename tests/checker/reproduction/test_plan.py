@@ -11,13 +11,13 @@ from tempfile import TemporaryDirectory
 import pytest
 
 import proofka
-from checker.cluster.sends import Send
-from checker.reproduction import adjusting, expected
-from checker.reproduction.errors import PlanError
-from checker.reproduction.of_trace import plan_of
-from checker.reproduction.plan import Plan, from_json, to_json
-from checker.reproduction.run import PLANS
-from properties.verdict import Trace
+from proofka.checker.cluster.sends import Send
+from proofka.checker.reproduction import adjusting, expected
+from proofka.checker.reproduction.errors import PlanError
+from proofka.checker.reproduction.of_trace import plan_of
+from proofka.checker.reproduction.plan import Plan, from_json, to_json
+from proofka.checker.reproduction.run import PLANS
+from proofka.properties.verdict import Trace
 
 DEPLOYMENTS = {
     "acks-1": "producer: {acks: 1}\nconsumer: {group.id: orders, enable.auto.commit: false}\n",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from checker.reproduction.session import replay_all
-from properties.reproduced import REPRODUCED
+from proofka.checker.reproduction.session import replay_all
+from proofka.properties.reproduced import REPRODUCED
 from tests.checker.reproduction.leading import plan_with
 
 pytestmark = pytest.mark.cluster

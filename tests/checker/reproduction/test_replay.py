@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from checker.cluster.metadata_view import View
-from checker.reproduction.replay import Replay
-from checker.reproduction.steps import brokers
+from proofka.checker.cluster.metadata_view import View
+from proofka.checker.reproduction.replay import Replay
+from proofka.checker.reproduction.steps import brokers
 
 
 def seen(leader: int) -> Replay:

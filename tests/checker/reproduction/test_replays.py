@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import pytest
 
-from checker.reproduction.plan import Plan, PlannedClient
-from checker.reproduction.session import replay_all
-from properties.reproduced import DIVERGED, NOT_FAILED, REPRODUCED, Outcome
+from proofka.checker.reproduction.plan import Plan, PlannedClient
+from proofka.checker.reproduction.session import replay_all
+from proofka.properties.reproduced import DIVERGED, NOT_FAILED, REPRODUCED, Outcome
 from tests.checker.reproduction.deployments import plan_for
 
 pytestmark = pytest.mark.cluster

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from checker.reproduction.errors import NotSteerableError
-from checker.reproduction.run import PLANS, reproduce
-from properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED
+from proofka.checker.reproduction.errors import NotSteerableError
+from proofka.checker.reproduction.run import PLANS, reproduce
+from proofka.properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace
 

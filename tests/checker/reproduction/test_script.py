@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.cluster.launching import libraries
-from checker.reproduction.adjusting import adjusted
-from checker.reproduction.errors import NoScript
-from checker.reproduction.plan import Plan, PlannedClient, from_json
-from checker.reproduction.script import members, write_script
+from proofka.checker.cluster.launching import libraries
+from proofka.checker.reproduction.adjusting import adjusted
+from proofka.checker.reproduction.errors import NoScript
+from proofka.checker.reproduction.plan import Plan, PlannedClient, from_json
+from proofka.checker.reproduction.script import members, write_script
 from tests.checker.reproduction.deployments import plan_for
 from tests.checker.reproduction.test_plan import plan
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.reproduction import session
-from checker.reproduction.plan import Plan
-from checker.reproduction.session import replay_all
-from properties.reproduced import Outcome
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.reproduction import session
+from proofka.checker.reproduction.plan import Plan
+from proofka.checker.reproduction.session import replay_all
+from proofka.properties.reproduced import Outcome
 from tests.checker.reproduction.traces import Trace
 
 PLAN = Trace().add("become_slow", broker=2).plan()

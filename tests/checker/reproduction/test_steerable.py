@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.reproduction.run import PLANS, unsteerable
-from checker.reproduction.unsteerable import TABLE
-from model.deployment.yaml_reader import read_deployment
-from model.pipeline import build
+from proofka.checker.reproduction.run import PLANS, unsteerable
+from proofka.checker.reproduction.unsteerable import TABLE
+from proofka.model.deployment.yaml_reader import read_deployment
+from proofka.model.pipeline import build
 from tests.checker.reproduction.traces import Trace
 
 ROOT = Path(__file__).parents[3]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from checker.reproduction.expected import coordinator_states_of
-from checker.reproduction.transacting import ABORTED, COMMITTED, LOST, Asked, SentTransaction, Transacting
+from proofka.checker.reproduction.expected import coordinator_states_of
+from proofka.checker.reproduction.transacting import ABORTED, COMMITTED, LOST, Asked, SentTransaction, Transacting
 
 
 @pytest.mark.parametrize(

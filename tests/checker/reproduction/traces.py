@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Self
 
-from checker.cluster.sends import Send
-from checker.reproduction.plan import Plan, PlannedClient, PlannedStep
+from proofka.checker.cluster.sends import Send
+from proofka.checker.reproduction.plan import Plan, PlannedClient, PlannedStep
 
 
 class Trace:

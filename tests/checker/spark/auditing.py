@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from checker.spark.audit import Counts
-from checker.spark.audit import audit as audit_into
-from checker.spark.exploring import DEFAULT_LIMITS, Limits
-from checker.spark.folder import claimed
-from checker.spark.sources import Source
+from proofka.checker.spark.audit import Counts
+from proofka.checker.spark.audit import audit as audit_into
+from proofka.checker.spark.exploring import DEFAULT_LIMITS, Limits
+from proofka.checker.spark.folder import claimed
+from proofka.checker.spark.sources import Source
 
 MATRIX = """\
 base:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from checker.spark.session import NoSpark, check_java, spark_session
-from checker.spark.sources import find_source
+from proofka.checker.spark.session import NoSpark, check_java, spark_session
+from proofka.checker.spark.sources import find_source
 from tests.checker.spark.auditing import MATRIX, audit
 
 

@@ -11,23 +11,23 @@ from typing import Any
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import check
-from checker.spark import audit as auditing
-from checker.spark.audit import Counts, NothingToAudit
-from checker.spark.audit import audit as audit_into
-from checker.spark.exploring import ATTEMPTS, Limits, explore, sign, signature
-from checker.spark.folder import EXPLORED, AuditFolder, DamagedResult, claimed
-from checker.spark.normalising import meaning, normalise
-from checker.spark.sources import find_source
-from checker.spark.summing import summarise
-from model.deployment import Deployment, DeploymentError
-from model.deployment.choices import Commit
-from model.deployment.document import to_document
-from model.deployment.required_properties import ASKED_BY_DEFAULT
-from model.durations import Quantity
-from model.faults import Fault
-from model.pipeline import build
+from proofka.checker.budget import Budget
+from proofka.checker.check import check
+from proofka.checker.spark import audit as auditing
+from proofka.checker.spark.audit import Counts, NothingToAudit
+from proofka.checker.spark.audit import audit as audit_into
+from proofka.checker.spark.exploring import ATTEMPTS, Limits, explore, sign, signature
+from proofka.checker.spark.folder import EXPLORED, AuditFolder, DamagedResult, claimed
+from proofka.checker.spark.normalising import meaning, normalise
+from proofka.checker.spark.sources import find_source
+from proofka.checker.spark.summing import summarise
+from proofka.model.deployment import Deployment, DeploymentError
+from proofka.model.deployment.choices import Commit
+from proofka.model.deployment.document import to_document
+from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
+from proofka.model.pipeline import build
 from tests.checker.asking import SMALL, example
 from tests.checker.spark.auditing import TABLES, audit, rows
 from tests.deployments import changed
@@ -160,8 +160,8 @@ def test_a_system_that_cannot_be_explored_has_an_error(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("over\nand out")
 
-    monkeypatch.setattr("checker.spark.exploring.check", fail)
-    monkeypatch.setattr("checker.spark.exploring.from_document", lambda _: None)
+    monkeypatch.setattr("proofka.checker.spark.exploring.check", fail)
+    monkeypatch.setattr("proofka.checker.spark.exploring.from_document", lambda _: None)
     folder = AuditFolder(tmp_path)
     folder.explored.mkdir()
     explore("a", "{}", folder, Limits(), attempt)

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from checker.cli.endings import audit_status
-from checker.spark import audit as auditing
-from checker.spark import session
-from checker.spark.folder import EXPLORED, claimed
-from checker.spark.watching import Interrupted
-from properties.audited import AuditProgress, AuditSummary, Stage
-from properties.verdict import Status
+from proofka.checker.cli.endings import audit_status
+from proofka.checker.spark import audit as auditing
+from proofka.checker.spark import session
+from proofka.checker.spark.folder import EXPLORED, claimed
+from proofka.checker.spark.watching import Interrupted
+from proofka.properties.audited import AuditProgress, AuditSummary, Stage
+from proofka.properties.verdict import Status
 from tests.checker.spark.auditing import TABLES
 from tests.checker.test_cli import fails_in_one_line, proofka
 
@@ -124,7 +124,9 @@ def test_java_is_missing(given: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 
 
 def test_matplotlib_is_missing(no_session: None, given: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("checker.cli.audit.find_spec", lambda name: None if name == "matplotlib" else find_spec(name))
+    monkeypatch.setattr(
+        "proofka.checker.cli.audit.find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
+    )
     fails_in_one_line(proofka("audit", given["matrix"], "--out", given["out"]), "matplotlib", "--no-figures")
 
 

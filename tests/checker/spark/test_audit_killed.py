@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from checker.spark.folder import EXPLORED
-from checker.spark.sources import find_source
+from proofka.checker.spark.folder import EXPLORED
+from proofka.checker.spark.sources import find_source
 from tests.checker.spark.auditing import audit, rows
 from tests.checker.test_cli import ROOT
 
@@ -104,7 +104,7 @@ def is_running(process: int) -> bool:
 def ended_while_exploring(matrix: Path, out: Path, ending: signal.Signals) -> tuple[int, str]:
     """Audit in processes of their own, and end them after two more systems. Returns the status and what was said."""
     enough = len(explored(out)) + 2
-    command = [sys.executable, "-m", "checker", "audit", str(matrix), "--out", str(out), "--master", "local[1]"]
+    command = [sys.executable, "-m", "proofka", "audit", str(matrix), "--out", str(out), "--master", "local[1]"]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         wait_for(lambda: len(explored(out)) >= enough or run.poll() is not None)

@@ -11,8 +11,8 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from checker.spark.class_archive import ClassArchive, class_archive
-from checker.spark.session import NoSpark, check_java
+from proofka.checker.spark.class_archive import ClassArchive, class_archive
+from proofka.checker.spark.session import NoSpark, check_java
 from tests.checker.test_cli import ROOT
 
 SHARED, MADE = "-XX:SharedArchiveFile=", "-XX:ArchiveClassesAtExit="
@@ -88,7 +88,8 @@ def test_sessions_with_every_kind_of_archive(tmp_path: Path, monkeypatch: pytest
 
     def count() -> None:
         program = (
-            "from checker.spark.session import spark_session\nwith spark_session('local[1]') as s: s.range(9).count()"
+            "from proofka.checker.spark.session import spark_session\n"
+            "with spark_session('local[1]') as s: s.range(9).count()"
         )
         run = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
         assert (run.returncode, run.stdout, run.stderr) == (0, "", "")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from unittest.mock import patch
 
-from checker.spark import csv_file
-from checker.spark.csv_file import CORRUPT, csv_records
+from proofka.checker.spark import csv_file
+from proofka.checker.spark.csv_file import CORRUPT, csv_records
 
 
 def records(text: str) -> list[tuple[int, dict[str, str]]]:

@@ -15,17 +15,17 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from checker.budget import Budget
-from checker.check import check
-from checker.distributed.plan import Failure, Plan, Report, Task
-from checker.distributed.running import DistributedError, ShouldStop
-from checker.published import explore_whole
-from checker.spark.engine import AutoEngine, DistributedEngine
-from checker.spark.running import SparkRunner
-from model.faults import Fault
-from model.published.protocols import protocol
-from properties.superstep import Superstep
-from properties.whole_space import WholeSpace
+from proofka.checker.budget import Budget
+from proofka.checker.check import check
+from proofka.checker.distributed.plan import Failure, Plan, Report, Task
+from proofka.checker.distributed.running import DistributedError, ShouldStop
+from proofka.checker.published import explore_whole
+from proofka.checker.spark.engine import AutoEngine, DistributedEngine
+from proofka.checker.spark.running import SparkRunner
+from proofka.model.faults import Fault
+from proofka.model.published.protocols import protocol
+from proofka.properties.superstep import Superstep
+from proofka.properties.whole_space import WholeSpace
 from tests.checker.asking import SMALL, example, run
 from tests.checker.certificates.accepting import certified
 from tests.checker.distributed.both import assert_same, embedded

@@ -16,8 +16,8 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 
-from checker.distributed.work_folder import PROGRESS, ExplorationFolder
-from checker.spark.session import NoSpark, check_java
+from proofka.checker.distributed.work_folder import PROGRESS, ExplorationFolder
+from proofka.checker.spark.session import NoSpark, check_java
 from tests.checker.checkpointed import figures
 from tests.checker.processes import alive, descendants, kill, wait_until
 from tests.checker.small_disk import enlarge, small_disk
@@ -55,7 +55,7 @@ def started() -> Iterator[Callable[..., subprocess.Popen[str]]]:
     runs: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str | Path) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "checker", *(str(argument) for argument in arguments)]
+        command = [sys.executable, "-m", "proofka", *(str(argument) for argument in arguments)]
         runs.append(
             subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True

@@ -15,7 +15,7 @@ WITHOUT = """
 import sys
 for name in {absent!r}:
     sys.modules[name] = None
-from checker import cli
+from proofka.checker import cli
 cli.main()
 """
 

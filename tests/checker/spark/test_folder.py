@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.spark.exploring import Limits
-from checker.spark.folder import MARKER, FolderTaken, claimed
+from proofka.checker.spark.exploring import Limits
+from proofka.checker.spark.folder import MARKER, FolderTaken, claimed
 from tests.checker.test_cli import ROOT
 
 
@@ -82,7 +82,7 @@ def test_files_of_other_programs_are_left_alone(tmp_path: Path, taken: object, w
 HOLD = """
 import sys
 from pathlib import Path
-from checker.spark.folder import claimed
+from proofka.checker.spark.folder import claimed
 with claimed(Path(sys.argv[1])):
     print("claimed", flush=True)
     sys.stdin.read()

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from checker.cli import audit as command
-from checker.live.admin import Refusal
-from checker.spark import session
-from properties.audited import AuditSummary
-from properties.verdict import Status
+from proofka.checker.cli import audit as command
+from proofka.checker.live.admin import Refusal
+from proofka.checker.spark import session
+from proofka.properties.audited import AuditSummary
+from proofka.properties.verdict import Status
 from tests.checker.live.fake_admin import OWN, FakeAdmin, connect, topic
 from tests.checker.test_cli import fails_in_one_line, proofka
 

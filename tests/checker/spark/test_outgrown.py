@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from checker.spark.audit import Counts
-from checker.spark.audit import audit as audit_into
-from checker.spark.exploring import DEFAULT_LIMITS, Limits
-from checker.spark.folder import claimed
-from checker.spark.outgrown import SPREAD
-from checker.spark.sources import find_source
+from proofka.checker.spark.audit import Counts
+from proofka.checker.spark.audit import audit as audit_into
+from proofka.checker.spark.exploring import DEFAULT_LIMITS, Limits
+from proofka.checker.spark.folder import claimed
+from proofka.checker.spark.outgrown import SPREAD
+from proofka.checker.spark.sources import find_source
 from tests.checker.spark.auditing import MATRIX, rows
 
 LITTLE = Limits(memory=1)

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from checker.spark.session import NoSpark, _patient, check_java, java_version, one_line, spark_session
+from proofka.checker.spark.session import NoSpark, _patient, check_java, java_version, one_line, spark_session
 from tests.checker.test_cli import ROOT
 
 SESSION = """
 import signal, sys
 from collections.abc import Iterator
-from checker.spark.session import spark_session
+from proofka.checker.spark.session import spark_session
 
 def where(batches):
-    import checker
+    from proofka import checker
     for batch in batches:
         batch["ran"] = sys.executable + " " + checker.__file__
         yield batch
@@ -31,7 +31,7 @@ with spark_session("local[2]") as again:
     assert again.sparkContext.master == "local[2,3]"
     assert again.range(5).count() == 5
 assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-import checker
+from proofka import checker
 assert ran == sys.executable + " " + checker.__file__, ran
 """
 
@@ -151,7 +151,7 @@ SECONDS_TO_END = 20
 INTERRUPTED = """
 import signal, time, types
 import pyspark.java_gateway as gateway
-from checker.spark.session import spark_session
+from proofka.checker.spark.session import spark_session
 
 def sleep(seconds):
     "Java was begun, and has not said yet where it listens."

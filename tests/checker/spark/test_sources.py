@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from checker.spark.sources import ClusterFolder, DeploymentFolder, InventoryFile, Requiring, find_source
-from model.deployment.errors import DeploymentError
-from model.deployment.profiles import in_profile
+from proofka.checker.spark.sources import ClusterFolder, DeploymentFolder, InventoryFile, Requiring, find_source
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.profiles import in_profile
 from tests.checker.spark.auditing import audit
 from tests.model.deployment.describe.printed import write_cluster
 

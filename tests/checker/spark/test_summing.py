@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from checker.spark.audit import Counts
-from checker.spark.exploring import Limits
-from checker.spark.folder import AuditFolder
-from checker.spark.influence import ALL_DEPLOYMENTS, EACH_PROPERTY, NOT_SET, influence
-from checker.spark.sources import find_source
-from checker.spark.summing import summarise
-from model.deployment.matrix import read_matrix
-from model.deployment.required_properties import ASKED_BY_DEFAULT
-from properties.audited import Influence, Portion, Tolerance
-from properties.verdict import Status
+from proofka.checker.spark.audit import Counts
+from proofka.checker.spark.exploring import Limits
+from proofka.checker.spark.folder import AuditFolder
+from proofka.checker.spark.influence import ALL_DEPLOYMENTS, EACH_PROPERTY, NOT_SET, influence
+from proofka.checker.spark.sources import find_source
+from proofka.checker.spark.summing import summarise
+from proofka.model.deployment.matrix import read_matrix
+from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT
+from proofka.properties.audited import Influence, Portion, Tolerance
+from proofka.properties.verdict import Status
 from tests.checker.spark.auditing import audit, rows
 
 COUNTS = Counts(8, 4, 3, 3)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from checker.spark import watching
-from checker.spark.watching import FEWEST, RECENT, Interrupted, Violations, Watch, seconds_left
-from properties.audited import AuditProgress, Stage
+from proofka.checker.spark import watching
+from proofka.checker.spark.watching import FEWEST, RECENT, Interrupted, Violations, Watch, seconds_left
+from proofka.properties.audited import AuditProgress, Stage
 
 
 def test_no_estimate_from_too_little() -> None:
@@ -128,7 +128,7 @@ def test_an_interrupt_between_two_stages(context: Any) -> None:
 
 def test_violations_of_required_properties(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    from checker.spark.tables import EXPLORED, pa
+    from proofka.checker.spark.tables import EXPLORED, pa
 
     def found(name: str, statuses: dict[str, str]) -> Path:
         rows = [{"property": name, "status": status} for name, status in statuses.items()]

@@ -10,9 +10,9 @@ from itertools import pairwise
 import z3
 from hypothesis import strategies as st
 
-from model.durations import Quantity
-from model.faults import Fault
-from model.language import Action, Clock, Duration, Need, TransitionSystem, Variable, flag
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Clock, Duration, Need, TransitionSystem, Variable, flag
 
 VALUES = 2
 LONGEST = 4

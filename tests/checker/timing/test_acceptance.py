@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import check, explore
-from checker.thresholds import thresholds
-from model.deployment import Deployment
-from model.deployment.choices import OffsetReset, Sink
-from model.deployment.duration_settings import OF_JAVA
-from model.deployment.implied.commits import offsets_expire
-from model.deployment.yaml_reader import read_deployment
-from model.durations import Quantity
-from properties.verdict import Result, Status, Threshold, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import check, explore
+from proofka.checker.thresholds import thresholds
+from proofka.model.deployment import Deployment
+from proofka.model.deployment.choices import OffsetReset, Sink
+from proofka.model.deployment.duration_settings import OF_JAVA
+from proofka.model.deployment.implied.commits import offsets_expire
+from proofka.model.deployment.yaml_reader import read_deployment
+from proofka.model.durations import Quantity
+from proofka.properties.verdict import Result, Status, Threshold, Verdict
 from tests.deployments import changed
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checker.budget import Budget
-from checker.check import check
-from model.deployment import yaml_tree
-from model.deployment.yaml_reader import deployment_by
-from properties.verdict import Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import check
+from proofka.model.deployment import yaml_tree
+from proofka.model.deployment.yaml_reader import deployment_by
+from proofka.properties.verdict import Verdict
 
 COMMITS_FIRST = """
 kafka: "4.1.0"

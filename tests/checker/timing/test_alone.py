@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import check, verdict_on
-from model.deployment import KNOWN_PROPERTIES, Deployment, read_deployment
-from properties.verdict import CutSet, Status, Verdict
+from proofka.checker.budget import Budget
+from proofka.checker.check import check, verdict_on
+from proofka.model.deployment import KNOWN_PROPERTIES, Deployment, read_deployment
+from proofka.properties.verdict import CutSet, Status, Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
 

@@ -10,22 +10,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import checker.timing.backward_reachability as backward_reachability
-import checker.timing.loop as loop
-from checker.budget import Budget, Meter
-from checker.check import check, verdict_on
-from checker.combinations import Combination, is_contained
-from checker.embedded import EmbeddedExploration
-from checker.kernel.layout import Words
-from checker.kernel.wanted import is_wanted
-from checker.questions import group, prepare
-from checker.timing.backward_reachability import BackwardReachability, Backwards
-from checker.timing.loop import InTime
-from model.deployment import Deployment, read_deployment
-from model.faults import Fault
-from model.pipeline import build
-from properties.catalogue import properties_of
-from properties.verdict import CutSet, Result, Status
+import proofka.checker.timing.backward_reachability as backward_reachability
+import proofka.checker.timing.loop as loop
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.check import check, verdict_on
+from proofka.checker.combinations import Combination, is_contained
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.kernel.layout import Words
+from proofka.checker.kernel.wanted import is_wanted
+from proofka.checker.questions import group, prepare
+from proofka.checker.timing.backward_reachability import BackwardReachability, Backwards
+from proofka.checker.timing.loop import InTime
+from proofka.model.deployment import Deployment, read_deployment
+from proofka.model.faults import Fault
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
+from proofka.properties.verdict import CutSet, Result, Status
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import z3
 
-from model.faults import Fault
-from model.language import Action, Clock, Need, TransitionSystem, Variable, flag
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Clock, Need, TransitionSystem, Variable, flag
 from tests.checker.timing.random_systems import Timed, of
 from tests.checker.timing.test_soundness import by_definition, explored
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import z3
 
-from checker.cone import FreeVariables, slice_to
-from model.language import Action, Clock, Need, TransitionSystem, Variable
+from proofka.checker.cone import FreeVariables, slice_to
+from proofka.model.language import Action, Clock, Need, TransitionSystem, Variable
 from tests.checker.test_exploration import action
 from tests.checker.timing.random_systems import State, has_times, of
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import check
-from checker.timing.contradictions import in_parts
-from model.deployment import read_deployment
-from model.deployment.deployment import Deployment
-from model.durations import Duration, Quantity, in_units
-from properties.verdict import Status, TimingLemma, Verdict
+from proofka.checker.check import check
+from proofka.checker.timing.contradictions import in_parts
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.durations import Duration, Quantity, in_units
+from proofka.properties.verdict import Status, TimingLemma, Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
 

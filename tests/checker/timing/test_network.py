@@ -9,11 +9,11 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.timing import schedule as scheduling
-from checker.timing.constraints import Between
-from checker.timing.network import Contradiction, earliest_times, edges_of, minimal
-from checker.timing.schedule import Schedule, TimingMismatch, schedule
-from model.language import Clock
+from proofka.checker.timing import schedule as scheduling
+from proofka.checker.timing.constraints import Between
+from proofka.checker.timing.network import Contradiction, earliest_times, edges_of, minimal
+from proofka.checker.timing.schedule import Schedule, TimingMismatch, schedule
+from proofka.model.language import Clock
 
 STEPS = 5
 CLOCK = Clock("clock", {}, z3.BoolVal(True), "it started")

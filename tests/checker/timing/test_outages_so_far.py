@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.budget import Budget
-from checker.check import verdict_on
-from model.deployment import Deployment, NotModelledError
-from model.deployment.yaml_reader import read_deployment
-from properties.verdict import Status
+from proofka.checker.budget import Budget
+from proofka.checker.check import verdict_on
+from proofka.model.deployment import Deployment, NotModelledError
+from proofka.model.deployment.yaml_reader import read_deployment
+from proofka.properties.verdict import Status
 
 Read = Callable[..., Deployment]
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from checker.questions import prepare
-from checker.solver import Replayer
-from checker.timing.promptness import promptly
-from checker.timing.refinement import Timing
-from checker.timing.schedule import Schedule
-from checker.traces import replay
-from model.deployment import read_deployment
-from model.language import Action
-from model.pipeline import build
+from proofka.checker.questions import prepare
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.promptness import promptly
+from proofka.checker.timing.refinement import Timing
+from proofka.checker.timing.schedule import Schedule
+from proofka.checker.traces import replay
+from proofka.model.deployment import read_deployment
+from proofka.model.language import Action
+from proofka.model.pipeline import build
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "time" / "short-delivery-timeout.yaml"
 

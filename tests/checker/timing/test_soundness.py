@@ -11,18 +11,18 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.budget import Budget, Meter
-from checker.cone import FreeVariables
-from checker.embedded import EmbeddedExploration
-from checker.exploration import AnyExploration, Question, Violation
-from checker.questions import VIOLATED, Prepared
-from checker.solver import Replayer
-from checker.timing.loop import InTime
-from checker.timing.refinement import Timing
-from model.faults import Fault
-from model.language import Action
-from model.pipeline import Model
-from model.state.pipeline import Pipeline
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.cone import FreeVariables
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import AnyExploration, Question, Violation
+from proofka.checker.questions import VIOLATED, Prepared
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.loop import InTime
+from proofka.checker.timing.refinement import Timing
+from proofka.model.faults import Fault
+from proofka.model.language import Action
+from proofka.model.pipeline import Model
+from proofka.model.state.pipeline import Pipeline
 from tests.checker.timing.random_systems import LONGEST, Timed, conditions, evaluated, has_times, runs, timed_systems
 
 MOST_FAULTS = 2

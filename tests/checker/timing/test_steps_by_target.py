@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from checker.kernel.predecessors import Numbers, by_target, mark_all_before, mark_sources
+from proofka.checker.kernel.predecessors import Numbers, by_target, mark_all_before, mark_sources
 
 
 def numbers(*values: int) -> Numbers:

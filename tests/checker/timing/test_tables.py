@@ -9,17 +9,17 @@ import z3
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.kernel.monitored import MOST_FLAGS, Monitors
-from checker.kernel.visited import PARTITIONS
-from checker.timing.constraints import RunningClocks
-from checker.timing.differences import NOW, Difference
-from checker.timing.monitors import Watched, compose, watch
-from checker.timing.tables import TooManyFlags, tables
-from model.faults import Fault
-from model.language import Action, Clock, ClockKey, Need, TransitionSystem
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.checker.kernel.monitored import MOST_FLAGS, Monitors
+from proofka.checker.kernel.visited import PARTITIONS
+from proofka.checker.timing.constraints import RunningClocks
+from proofka.checker.timing.differences import NOW, Difference
+from proofka.checker.timing.monitors import Watched, compose, watch
+from proofka.checker.timing.tables import TooManyFlags, tables
+from proofka.model.faults import Fault
+from proofka.model.language import Action, Clock, ClockKey, Need, TransitionSystem
 from tests.checker.timing.random_systems import PLACES, STEPS, Timed, has_times, of, runs, timed_systems
 
 FAULTS = 2

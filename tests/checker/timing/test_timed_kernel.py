@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from checker.budget import Budget, Meter
-from checker.embedded import EmbeddedExploration
-from checker.exploration import Question
-from checker.kernel.native import MOST_CLOCKS
-from checker.questions import Group, Prepared, each_alone, prepare, with_history
-from checker.solver import Replayer
-from checker.timing.refinement import Timing
-from checker.timing.timed_kernel import TimedKernel
-from model.faults import Fault
-from model.language import TransitionSystem
-from model.pipeline import build
-from properties.catalogue import properties_of
+from proofka.checker.budget import Budget, Meter
+from proofka.checker.embedded import EmbeddedExploration
+from proofka.checker.exploration import Question
+from proofka.checker.kernel.native import MOST_CLOCKS
+from proofka.checker.questions import Group, Prepared, each_alone, prepare, with_history
+from proofka.checker.solver import Replayer
+from proofka.checker.timing.refinement import Timing
+from proofka.checker.timing.timed_kernel import TimedKernel
+from proofka.model.faults import Fault
+from proofka.model.language import TransitionSystem
+from proofka.model.pipeline import build
+from proofka.properties.catalogue import properties_of
 from tests.checker.asking import SMALL, example
 from tests.deployments import changed
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from checker.check import check
-from checker.modelling_assumptions import HEARD_IN_TIME, READ_IN_TIME
-from model.deployment import read_deployment
-from model.deployment.implied.commits import offsets_expire
-from properties.verdict import Status, Verdict
+from proofka.checker.check import check
+from proofka.checker.modelling_assumptions import HEARD_IN_TIME, READ_IN_TIME
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.implied.commits import offsets_expire
+from proofka.properties.verdict import Status, Verdict
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "time"
 
@@ -273,8 +273,8 @@ def test_a_second_look_that_is_cut_short_says_nothing_new(
 ) -> None:
     deployment = read_deployment(EXAMPLES / f"{name}.yaml")
     whole = {verdict.property: verdict for verdict in check(deployment).verdicts}
-    monkeypatch.setattr("checker.timing.loop.LEAST_SECOND_LOOK", states)
-    monkeypatch.setattr("checker.timing.loop.SECOND_LOOK_SHARE", 0.0)
+    monkeypatch.setattr("proofka.checker.timing.loop.LEAST_SECOND_LOOK", states)
+    monkeypatch.setattr("proofka.checker.timing.loop.SECOND_LOOK_SHARE", 0.0)
     for verdict in check(deployment).verdicts:
         assert verdict.status in (whole[verdict.property].status, Status.UNKNOWN)
 

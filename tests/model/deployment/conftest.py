@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment, DeploymentError, read_deployment, read_properties
+from proofka.model.deployment import Deployment, DeploymentError, read_deployment, read_properties
 
 ReadYaml = Callable[..., Deployment]
 ReadProperties = Callable[..., Deployment]

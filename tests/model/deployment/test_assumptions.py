@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment import ASSUMPTIONS, DeploymentError, with_assumption
-from model.deployment.choices import Commit, OnRestart, OnSendError, Processing, Sends, Sink
-from model.deployment.durations import ENVIRONMENT
-from model.deployment.implied.expiry import records_expire_unread
-from model.deployment.setting import Origin
+from proofka.model.deployment import ASSUMPTIONS, DeploymentError, with_assumption
+from proofka.model.deployment.choices import Commit, OnRestart, OnSendError, Processing, Sends, Sink
+from proofka.model.deployment.durations import ENVIRONMENT
+from proofka.model.deployment.implied.expiry import records_expire_unread
+from proofka.model.deployment.setting import Origin
 
 TRANSACTIONAL = 'kafka: "4.0"\nproducer: {transactional.id: t}\nconsumer: {group.id: g, enable.auto.commit: false}\n'
 TO_KAFKA = 'kafka: "4.0"\nconsumer: {group.id: g, enable.auto.commit: false, sink: kafka}\n'

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import DeploymentError, from_document, read_deployment, to_document
-from model.deployment.changing import (
+from proofka.model.deployment import DeploymentError, from_document, read_deployment, to_document
+from proofka.model.deployment.changing import (
     Change,
     Unchangeable,
     brought,
@@ -20,12 +20,12 @@ from model.deployment.changing import (
     turned,
     upgrades_of,
 )
-from model.deployment.choices import Acks, Commit, OnSendError
-from model.deployment.deployment import Deployment
-from model.deployment.errors import UnknownKeyError
-from model.deployment.libraries import LIBRARIES
-from model.deployment.question import question
-from model.deployment.release import NEWEST
+from proofka.model.deployment.choices import Acks, Commit, OnSendError
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.errors import UnknownKeyError
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.question import question
+from proofka.model.deployment.release import NEWEST
 
 
 def deployment(folder: Path, text: str = "producer: {acks: 1}") -> Deployment:

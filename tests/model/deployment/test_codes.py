@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.codes import codes
-from model.deployment.errors import DeploymentError, NotModelledError
-from model.deployment.given import Given, not_modelled
-from model.deployment.libraries import LIBRARIES
-from model.deployment.setting import Origin
+from proofka.model.deployment.codes import codes
+from proofka.model.deployment.errors import DeploymentError, NotModelledError
+from proofka.model.deployment.given import Given, not_modelled
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.setting import Origin
 from scripts import write_refusals
 
 ROOT = Path(__file__).parents[3]

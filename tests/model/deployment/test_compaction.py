@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.compaction import Compaction, Keys
-from model.deployment.document import from_document, to_document
-from model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones, forgets_aborted
-from model.durations import Quantity
+from proofka.model.deployment.compaction import Compaction, Keys
+from proofka.model.deployment.document import from_document, to_document
+from proofka.model.deployment.implied.cleaning import cleans, drops_markers, drops_tombstones, forgets_aborted
+from proofka.model.durations import Quantity
 
 COMPACT = 'kafka: "4.0"\ntopic: {replicas: 2, cleanup.policy: compact}\n'
 

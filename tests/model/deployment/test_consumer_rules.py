@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Commit, OffsetReset
+from proofka.model.deployment.choices import Commit, OffsetReset
 
 
 def consumer(settings: str, version: str = "4.0", rest: str = "") -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Acks, Commit, OffsetReset
-from model.deployment.defaults import find_default, find_definition, known_keys
-from model.deployment.durations import keys_of
-from model.deployment.reasons import REASONS, find_reason, names_key
-from model.deployment.release import NEWEST, Release, ReleaseError, parse_release
-from model.faults import Fault
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.defaults import find_default, find_definition, known_keys
+from proofka.model.deployment.durations import keys_of
+from proofka.model.deployment.reasons import REASONS, find_reason, names_key
+from proofka.model.deployment.release import NEWEST, Release, ReleaseError, parse_release
+from proofka.model.faults import Fault
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_release(text: str, line: tuple[int, int], full: tuple[int, int, int]) -
 
 @pytest.mark.parametrize("scope", ["producer", "consumer", "topic", "broker"])
 def test_every_known_setting_is_used_or_has_a_reason(scope: str) -> None:
-    from model.deployment import broker_rules, consumer_rules, producer_rules, transaction_rules
+    from proofka.model.deployment import broker_rules, consumer_rules, producer_rules, transaction_rules
 
     used = {
         "producer": (*producer_rules.KEYS, producer_rules.TRANSACTIONAL, *keys_of("producer")),

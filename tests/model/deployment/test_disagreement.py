@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli.program import app
-from model.deployment.disagreement import disagreement, disagrees_with
-from model.deployment.values import has_placeholder
+from proofka.checker.cli.program import app
+from proofka.model.deployment.disagreement import disagreement, disagrees_with
+from proofka.model.deployment.values import has_placeholder
 
 BROKER = """\
   {name}:

@@ -11,21 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.deployment import DocumentError, from_document, read_deployment, to_document
-from model.deployment.cluster import Cluster
-from model.deployment.consumer import Consumer
-from model.deployment.deployment import Deployment
-from model.deployment.durations import NAMES
-from model.deployment.explored import Bounds, FaultBudget
-from model.deployment.older_transactions import OlderTransactions
-from model.deployment.producer import Producer
-from model.deployment.profiles import NAMED, PROFILES
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.deployment.setting import Ignored, Origin, Setting
-from model.deployment.times import Durations
-from model.deployment.transactional import Transactional
-from model.durations import Quantity
-from model.faults import Fault
+from proofka.model.deployment import DocumentError, from_document, read_deployment, to_document
+from proofka.model.deployment.cluster import Cluster
+from proofka.model.deployment.consumer import Consumer
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.durations import NAMES
+from proofka.model.deployment.explored import Bounds, FaultBudget
+from proofka.model.deployment.older_transactions import OlderTransactions
+from proofka.model.deployment.producer import Producer
+from proofka.model.deployment.profiles import NAMED, PROFILES
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.deployment.setting import Ignored, Origin, Setting
+from proofka.model.deployment.times import Durations
+from proofka.model.deployment.transactional import Transactional
+from proofka.model.durations import Quantity
+from proofka.model.faults import Fault
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.yaml"))
 

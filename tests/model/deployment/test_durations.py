@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.deployment import DeploymentError, from_document, to_document
-from model.deployment.duration_settings import (
+from proofka.model.deployment import DeploymentError, from_document, to_document
+from proofka.model.deployment.duration_settings import (
     BY_MEMBERS,
     OF_BROKERS_PROTOCOL,
     OF_COMPACTION,
@@ -17,11 +17,11 @@ from model.deployment.duration_settings import (
     OF_JAVA,
     OF_TRANSACTIONS,
 )
-from model.deployment.durations import ENVIRONMENT, NAMES, read_range
-from model.deployment.given import Given
-from model.deployment.setting import Origin
-from model.deployment.times import Durations
-from model.durations import Quantity
+from proofka.model.deployment.durations import ENVIRONMENT, NAMES, read_range
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Origin
+from proofka.model.deployment.times import Durations
+from proofka.model.durations import Quantity
 
 KAFKA = 'kafka: "4.0"\n'
 UNITS = {"": 1, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -237,7 +237,7 @@ def test_the_option_outranks_the_file(read_yaml) -> None:
 
 @pytest.mark.parametrize("name", ENVIRONMENT)
 def test_duration_has_no_name_of_an_assumption_about_the_application(read_yaml, name: str) -> None:
-    from model.deployment import ASSUMPTIONS
+    from proofka.model.deployment import ASSUMPTIONS
 
     assert name not in ASSUMPTIONS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.truncation import Truncation
+from proofka.model.deployment.truncation import Truncation
 
 
 @pytest.mark.parametrize(

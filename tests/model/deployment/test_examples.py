@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import read_deployment, read_properties
-from model.deployment.choices import Acks, Commit, Processing
+from proofka.model.deployment import read_deployment, read_properties
+from proofka.model.deployment.choices import Acks, Commit, Processing
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Commit, Rebalances
-from model.deployment.rebalancing import AT_ANY_TIME, IN_BACKGROUND, IN_ORDER, Rebalancing
+from proofka.model.deployment.choices import Commit, Rebalances
+from proofka.model.deployment.rebalancing import AT_ANY_TIME, IN_BACKGROUND, IN_ORDER, Rebalancing
 
 PREVIEW = "group.coordinator.rebalance.protocols: 'classic,consumer'"
 NEW = "group.protocol: consumer"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.hiding import shown_placeholder, shown_value
+from proofka.model.deployment.hiding import shown_placeholder, shown_value
 
 
 @pytest.mark.parametrize(

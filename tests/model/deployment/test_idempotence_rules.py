@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.document import from_document, to_document
-from model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
+from proofka.model.deployment.document import from_document, to_document
+from proofka.model.deployment.sequencing import Forgets, Recovery, Sequencing, Unknown
 
 WITH_ITS_RECORDS, AT_ITS_START = Forgets.WITH_ITS_RECORDS, Forgets.AT_ITS_START
 IN_FLIGHT = "max.in.flight.requests.per.connection"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
 from tests.model.deployment.test_libraries import consumer, producer
 
 GROUP = "GroupID: g; Reads: FetchMessage"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment import with_assumption
-from model.deployment.choices import Acks, Commit, OffsetReset
-from model.deployment.deployment import Deployment
+from proofka.model.deployment import with_assumption
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.deployment import Deployment
 from tests.model.deployment.test_libraries import consumer, producer, setting
 
 OWN = "retry.initialRetryTime: 100"

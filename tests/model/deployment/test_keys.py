@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment import to_document
-from model.deployment.choices import Acks, Commit
-from model.deployment.defaults import known_keys
-from model.deployment.given import Given
-from model.deployment.hiding import HIDDEN, is_secret
-from model.deployment.known_keys import unknown
-from model.deployment.setting import Origin
+from proofka.model.deployment import to_document
+from proofka.model.deployment.choices import Acks, Commit
+from proofka.model.deployment.defaults import known_keys
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import HIDDEN, is_secret
+from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.setting import Origin
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Acks, Commit, OffsetReset
-from model.deployment.defaults import find_default, find_definition
-from model.deployment.deployment import Deployment
-from model.deployment.release import Release
-from model.deployment.sarama import MOST_RETRIES
-from model.deployment.setting import Setting
-from model.recovery.choosing import recovery_of
-from model.recovery.franz_go import FranzGo, FranzGoStopping
-from model.recovery.librdkafka import Librdkafka
-from model.state.pipeline import UNLIMITED_ATTEMPTS
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.defaults import find_default, find_definition
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.release import Release
+from proofka.model.deployment.sarama import MOST_RETRIES
+from proofka.model.deployment.setting import Setting
+from proofka.model.recovery.choosing import recovery_of
+from proofka.model.recovery.franz_go import FranzGo, FranzGoStopping
+from proofka.model.recovery.librdkafka import Librdkafka
+from proofka.model.state.pipeline import UNLIMITED_ATTEMPTS
 
 IDEMPOTENT = "Producer.Idempotent: true; Producer.RequiredAcks: WaitForAll; Net.MaxOpenRequests: 1"
 

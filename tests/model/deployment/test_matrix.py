@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment, DeploymentError, read_deployment
-from model.deployment.choices import Acks
-from model.deployment.errors import UnknownKeyError
-from model.deployment.matrix import Matrix, read_matrix
+from proofka.model.deployment import Deployment, DeploymentError, read_deployment
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.errors import UnknownKeyError
+from proofka.model.deployment.matrix import Matrix, read_matrix
 
 MATRIX = """\
 base:

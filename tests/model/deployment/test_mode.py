@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.existing_files import seek
-from checker.source import Source
-from model.deployment import Deployment, read_properties
+from proofka.checker.existing_files import seek
+from proofka.checker.source import Source
+from proofka.model.deployment import Deployment, read_properties
 
 UNCLEAN = "unclean.leader.election.enable=true\nreplication.factor=3\n"
 

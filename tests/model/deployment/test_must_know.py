@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import read_deployment
-from model.deployment.defaults import is_known
-from model.deployment.dialects import client_names
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.keys import matters
-from model.deployment.errors import DeploymentError
-from model.deployment.libraries import LIBRARIES
-from model.deployment.must_know import must_know
-from model.deployment.refusals import REFUSALS
-from model.deployment.release import JAVA
-from model.deployment.section import Section
-from model.deployment.setting import Setting
-from reports.guide.entry import table
-from reports.guide.related import named_in, whose
+from proofka.model.deployment import read_deployment
+from proofka.model.deployment.defaults import is_known
+from proofka.model.deployment.dialects import client_names
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.keys import matters
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.must_know import must_know
+from proofka.model.deployment.refusals import REFUSALS
+from proofka.model.deployment.release import JAVA
+from proofka.model.deployment.section import Section
+from proofka.model.deployment.setting import Setting
+from proofka.reports.guide.entry import table
+from proofka.reports.guide.related import named_in, whose
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

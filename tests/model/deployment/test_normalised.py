@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.errors import DeploymentError
-from model.deployment.normalised import read_normalised
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.normalised import read_normalised
 
 
 def written(path: Path, document: object) -> Path:

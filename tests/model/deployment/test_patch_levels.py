@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.patch_levels import never_released, newest_of_line, patch_levels_of
-from model.deployment.release import NEWEST, ReleaseError, lines, parse_release
-from model.deployment.vendor_releases import vendor_release
-from properties.known_defects.register import products, register
+from proofka.model.deployment.patch_levels import never_released, newest_of_line, patch_levels_of
+from proofka.model.deployment.release import NEWEST, ReleaseError, lines, parse_release
+from proofka.model.deployment.vendor_releases import vendor_release
+from proofka.properties.known_defects.register import products, register
 
 
 @pytest.mark.parametrize(

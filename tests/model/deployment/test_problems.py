@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from checker.cli import app
-from model.deployment import DeploymentError, read_deployment, read_properties
+from proofka.checker.cli import app
+from proofka.model.deployment import DeploymentError, read_deployment, read_properties
 
 WRONG = """\
 kafka: "3.7"

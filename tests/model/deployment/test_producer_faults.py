@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from checker.spark.normalising import meaning
-from model.deployment import with_assumption
-from model.deployment.choices import OnRestart, OnStop
-from model.deployment.errors import DeploymentError
-from model.pipeline import declared
-from reports.summary import clients
+from proofka.checker.spark.normalising import meaning
+from proofka.model.deployment import with_assumption
+from proofka.model.deployment.choices import OnRestart, OnStop
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.pipeline import declared
+from proofka.reports.summary import clients
 from tests.deployments import changed
 
 STOPPED = "assume: {faults: {producer-stop: 1}}"

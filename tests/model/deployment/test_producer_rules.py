@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Acks
-from model.deployment.setting import Setting
+from proofka.model.deployment.choices import Acks
+from proofka.model.deployment.setting import Setting
 
 IN_FLIGHT = "max.in.flight.requests.per.connection"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from checker.source import narrowed
-from checker.spark.normalising import meaning
-from model.deployment.document import to_document
-from model.deployment.errors import DeploymentError
-from model.deployment.profiles import NAMED, PROFILES, in_profile
-from model.deployment.question import question
-from model.deployment.required_properties import (
+from proofka.checker.source import narrowed
+from proofka.checker.spark.normalising import meaning
+from proofka.model.deployment.document import to_document
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.profiles import NAMED, PROFILES, in_profile
+from proofka.model.deployment.question import question
+from proofka.model.deployment.required_properties import (
     ASKED_BY_DEFAULT,
     KNOWN_PROPERTIES,
     OF_TRANSACTIONS,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.deployment import DeploymentError, read_properties
-from model.deployment.choices import Acks, Commit
-from model.deployment.properties_reader import read_settings
+from proofka.model.deployment import DeploymentError, read_properties
+from proofka.model.deployment.choices import Acks, Commit
+from proofka.model.deployment.properties_reader import read_settings
 
 REAL = Path(__file__).parents[4] / "shared" / "real-configs"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Acks, Commit, OffsetReset
-from model.deployment.deployment import Deployment
-from model.deployment.document import from_document, to_document
-from model.deployment.release import JAVA
+from proofka.model.deployment.choices import Acks, Commit, OffsetReset
+from proofka.model.deployment.deployment import Deployment
+from proofka.model.deployment.document import from_document, to_document
+from proofka.model.deployment.release import JAVA
 
 KAFKA_PYTHON, AIOKAFKA = "kafka-python", "aiokafka"
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.deployment import Deployment, DeploymentError, read_deployment
-from model.deployment.record_reader import labels_of, read_record
+from proofka.model.deployment import Deployment, DeploymentError, read_deployment
+from proofka.model.deployment.record_reader import labels_of, read_record
 from tests.checker.test_cli import ROOT
 
 NESTED: dict[str, Any] = {

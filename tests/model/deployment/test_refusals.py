@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.errors import RefusedError
-from model.deployment.refusals import REFUSALS
+from proofka.model.deployment.errors import RefusedError
+from proofka.model.deployment.refusals import REFUSALS
 
 SARAMA = "consumer: {client: sarama, settings: {"
 LIBRDKAFKA = "consumer: {client: librdkafka, settings: {"

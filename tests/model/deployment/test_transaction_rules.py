@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Sink
-from model.deployment.implied.commits import offsets_of_transactions_overlap
-from model.deployment.required_properties import OF_TRANSACTIONS
-from model.deployment.sender import ClientRecovery
+from proofka.model.deployment.choices import Sink
+from proofka.model.deployment.implied.commits import offsets_of_transactions_overlap
+from proofka.model.deployment.required_properties import OF_TRANSACTIONS
+from proofka.model.deployment.sender import ClientRecovery
 
 
 def pipeline(kafka: str, *more: str, client: str = "") -> str:

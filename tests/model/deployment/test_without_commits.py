@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.choices import Commit, Group, OffsetReset
-from model.deployment.implied.commits import offsets_expire
-from model.faults import Fault
-from properties.verdict import Status
+from proofka.model.deployment.choices import Commit, Group, OffsetReset
+from proofka.model.deployment.implied.commits import offsets_expire
+from proofka.model.faults import Fault
+from proofka.properties.verdict import Status
 from tests.checker.asking import SMALL, ask, cut, example
 from tests.deployments import changed
 

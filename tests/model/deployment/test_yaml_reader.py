@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.deployment import DeploymentError, read_deployment
-from model.deployment.choices import Commit, Group, OnRestart, OnSendError, Processing, ProducerId, Sends, Sink
-from model.deployment.explored import Bounds
-from model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES, OF_TRANSACTIONS
-from model.faults import OF_SOME_RELEASES, ONLY_BY_NAME, Fault
+from proofka.model.deployment import DeploymentError, read_deployment
+from proofka.model.deployment.choices import Commit, Group, OnRestart, OnSendError, Processing, ProducerId, Sends, Sink
+from proofka.model.deployment.explored import Bounds
+from proofka.model.deployment.required_properties import ASKED_BY_DEFAULT, KNOWN_PROPERTIES, OF_TRANSACTIONS
+from proofka.model.faults import OF_SOME_RELEASES, ONLY_BY_NAME, Fault
 
 COMPLETE = """\
 kafka: "4.0"

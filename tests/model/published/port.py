@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import z3
 
-from model.language import Action, State, TransitionSystem, Variable
+from proofka.model.language import Action, State, TransitionSystem, Variable
 from tests.model.published.plain_explorer import Isr, Own, PlainState, levels
 
 Packed = tuple[int, ...]

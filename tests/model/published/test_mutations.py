@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 import z3
 
-from model.language import Action, TransitionSystem
-from model.published.cluster import Cluster, cluster
-from model.published.constants import Constants
-from model.published.protocols import PROTOCOLS as VARIANTS
-from model.published.protocols import Variant
+from proofka.model.language import Action, TransitionSystem
+from proofka.model.published.cluster import Cluster, cluster
+from proofka.model.published.constants import Constants
+from proofka.model.published.protocols import PROTOCOLS as VARIANTS
+from proofka.model.published.protocols import Variant
 from tests.model.published.port import Port
 from tests.model.published.table import ROWS
 

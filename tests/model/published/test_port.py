@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from checker.solver import Replayer, prove_domain_safety
-from model.language import describe
-from model.published.constants import PublishedProtocolError
-from model.published.protocols import PROTOCOLS, PublishedProtocol, protocol
+from proofka.checker.solver import Replayer, prove_domain_safety
+from proofka.model.language import describe
+from proofka.model.published.constants import PublishedProtocolError
+from proofka.model.published.protocols import PROTOCOLS, PublishedProtocol, protocol
 from tests.model.published.plain_explorer import Name, PlainProtocol, PlainState, plain_levels, violations
 from tests.model.published.port import Packed, Port, meaning, python_function
 from tests.model.published.table import LEVELS, LEVELS_CONSTANTS, ROWS, Row

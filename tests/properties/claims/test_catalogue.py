@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from model.deployment import KNOWN_PROPERTIES
-from model.deployment.defaults import choices_of, existence_of, history_of
-from model.deployment.record_reader import read_record
-from properties.claims.all_claims import INCIDENTS, TABLES, UnknownClaimError, claims, find_claims, incidents
-from properties.claims.claim import About, Case, Claim, Decision, History, Outcome, SettingClaim
+from proofka.model.deployment import KNOWN_PROPERTIES
+from proofka.model.deployment.defaults import choices_of, existence_of, history_of
+from proofka.model.deployment.record_reader import read_record
+from proofka.properties.claims.all_claims import INCIDENTS, TABLES, UnknownClaimError, claims, find_claims, incidents
+from proofka.properties.claims.claim import About, Case, Claim, Decision, History, Outcome, SettingClaim
 
 EVERY = [f"C{number:03}" for number in range(1, 132)]
 

@@ -6,11 +6,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from model.deployment.record_reader import read_record
-from properties.claims.all_claims import claims
-from properties.claims.claim import Answer, Case, Claim
-from properties.claims.conditions import FAULTS, PROPERTY, differences, is_checked_both_ways, settings_that_differ
-from properties.verdict import CutSet, Status
+from proofka.model.deployment.record_reader import read_record
+from proofka.properties.claims.all_claims import claims
+from proofka.properties.claims.claim import Answer, Case, Claim
+from proofka.properties.claims.conditions import (
+    FAULTS,
+    PROPERTY,
+    differences,
+    is_checked_both_ways,
+    settings_that_differ,
+)
+from proofka.properties.verdict import CutSet, Status
 from tests.reports.samples import verdict
 
 BUDGET = {"total": 2, "kill": 1, "slow-follower": 2}

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from checker.claims import answer, decide
-from model.deployment import KNOWN_PROPERTIES
-from model.faults import Fault
-from properties.claims.all_claims import claims, find_claims
-from properties.claims.claim import Case, Claim, Outcome
-from properties.claims.objections import (
+from proofka.checker.claims import answer, decide
+from proofka.model.deployment import KNOWN_PROPERTIES
+from proofka.model.faults import Fault
+from proofka.properties.claims.all_claims import claims, find_claims
+from proofka.properties.claims.claim import Case, Claim, Outcome
+from proofka.properties.claims.objections import (
     EVERYTHING,
     RELEASES,
     bearing,

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from model.deployment import Deployment, DeploymentError
-from model.deployment.record_reader import read_record
-from properties.known_defects.affected import Release
-from properties.known_defects.conditions import is_met, values_of
-from properties.known_defects.defect import Defect, release_in_words
-from properties.known_defects.events import can_happen, events
-from properties.known_defects.features import USES
-from properties.known_defects.register import products
+from proofka.model.deployment import Deployment, DeploymentError
+from proofka.model.deployment.record_reader import read_record
+from proofka.properties.known_defects.affected import Release
+from proofka.properties.known_defects.conditions import is_met, values_of
+from proofka.properties.known_defects.defect import Defect, release_in_words
+from proofka.properties.known_defects.events import can_happen, events
+from proofka.properties.known_defects.features import USES
+from proofka.properties.known_defects.register import products
 
 Record = Mapping[str, object]
 Meets = Callable[[Deployment], bool]

@@ -10,11 +10,11 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from model.deployment import Deployment
-from properties.claims.all_claims import pipelines
-from properties.known_defects.defect import Defect
-from properties.known_defects.register import register
-from properties.verdict import CutSet, Verdict
+from proofka.model.deployment import Deployment
+from proofka.properties.claims.all_claims import pipelines
+from proofka.properties.known_defects.defect import Defect
+from proofka.properties.known_defects.register import register
+from proofka.properties.verdict import CutSet, Verdict
 from tests.checker.records import decide, recorded
 
 TABLE = Path(__file__).with_name("modelled_rows.yaml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from properties.known_defects.affected import Affected, line_of, release_from
+from proofka.properties.known_defects.affected import Affected, line_of, release_from
 
 
 def affected(first: str, last: str, fixed: str) -> Affected:

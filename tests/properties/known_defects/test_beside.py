@@ -7,18 +7,18 @@ from functools import cache
 
 import pytest
 
-from model.deployment import Deployment, read_properties
-from model.deployment.explored import FaultBudget
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from model.faults import Fault
-from properties.known_defects import beside
-from properties.known_defects.affected import Affected
-from properties.known_defects.beside import could_violate, defects_beside, known_defects
-from properties.known_defects.conditions import is_met, values_of
-from properties.known_defects.defect import Defect, Treatment
-from properties.known_defects.features import USES
-from properties.known_defects.register import defects_of, products
-from properties.known_defects.releases import releases_of
+from proofka.model.deployment import Deployment, read_properties
+from proofka.model.deployment.explored import FaultBudget
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.faults import Fault
+from proofka.properties.known_defects import beside
+from proofka.properties.known_defects.affected import Affected
+from proofka.properties.known_defects.beside import could_violate, defects_beside, known_defects
+from proofka.properties.known_defects.conditions import is_met, values_of
+from proofka.properties.known_defects.defect import Defect, Treatment
+from proofka.properties.known_defects.features import USES
+from proofka.properties.known_defects.register import defects_of, products
+from proofka.properties.known_defects.releases import releases_of
 
 PROPERTY = "no-acked-loss"
 

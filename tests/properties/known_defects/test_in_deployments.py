@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import read_deployment
-from properties.known_defects.beside import defects_beside
+from proofka.model.deployment import read_deployment
+from proofka.properties.known_defects.beside import defects_beside
 
 IDEMPOTENT = "producer: {settings: {acks: all, enable.idempotence: true}}"
 ONE_IN_FLIGHT = "producer: {settings: {acks: all, enable.idempotence: true, max.in.flight.requests.per.connection: 1}}"

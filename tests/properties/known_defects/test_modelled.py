@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from model.deployment import Deployment
-from properties.known_defects import beside
-from properties.known_defects.affected import Release
-from properties.known_defects.beside import defects_beside
-from properties.known_defects.defect import Treatment
-from properties.known_defects.register import register
-from properties.known_defects.releases import releases_of
-from properties.verdict import Status
+from proofka.model.deployment import Deployment
+from proofka.properties.known_defects import beside
+from proofka.properties.known_defects.affected import Release
+from proofka.properties.known_defects.beside import defects_beside
+from proofka.properties.known_defects.defect import Treatment
+from proofka.properties.known_defects.register import register
+from proofka.properties.known_defects.releases import releases_of
+from proofka.properties.verdict import Status
 from tests.properties.known_defects.modelled import ModelledRow, modelled_rows
 
 SLOW = frozenset(

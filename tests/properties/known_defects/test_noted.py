@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from properties.known_defects.beside import defects_beside
-from properties.known_defects.defect import Defect, Treatment
-from properties.known_defects.register import defects_of, products, register
+from proofka.properties.known_defects.beside import defects_beside
+from proofka.properties.known_defects.defect import Defect, Treatment
+from proofka.properties.known_defects.register import defects_of, products, register
 from tests.properties.known_defects.meeting import Record, lacking, meeting, mended, read
 
 NEVER_NAMED = Path(__file__).with_name("never_named.csv")

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.codes import codes
-from model.deployment.libraries import LIBRARIES
-from model.deployment.required_properties import KNOWN_PROPERTIES
-from properties.known_defects.conditions import is_met
-from properties.known_defects.defect import NOTHING, Defect, Treatment
-from properties.known_defects.events import events
-from properties.known_defects.features import USES
-from properties.known_defects.register import defects_of, products, register, rows_of
+from proofka.model.deployment.codes import codes
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.properties.known_defects.conditions import is_met
+from proofka.properties.known_defects.defect import NOTHING, Defect, Treatment
+from proofka.properties.known_defects.events import events
+from proofka.properties.known_defects.features import USES
+from proofka.properties.known_defects.register import defects_of, products, register, rows_of
 
 ROOT = Path(__file__).parents[3]
 HEADINGS = Path(__file__).parent / "headings"

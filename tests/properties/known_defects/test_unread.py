@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment, read_deployment, read_properties
-from properties.known_defects import unread
-from properties.known_defects.register import defects_of, products, rows_of
-from properties.known_defects.unread import unread_releases
+from proofka.model.deployment import Deployment, read_deployment, read_properties
+from proofka.properties.known_defects import unread
+from proofka.properties.known_defects.register import defects_of, products, rows_of
+from proofka.properties.known_defects.unread import unread_releases
 
 HEADINGS = Path(__file__).parent / "headings"
 OLDEST_WITHOUT_ENTRIES = {"librdkafka": {"1.0.0"}, "kafka-go": {"0.4.0"}}

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import DeploymentError, read_deployment
-from model.deployment.libraries import LIBRARIES
-from properties.known_defects.conditions import is_met, values_of
-from properties.known_defects.defect import Treatment, release_in_words
-from properties.known_defects.register import register
+from proofka.model.deployment import DeploymentError, read_deployment
+from proofka.model.deployment.libraries import LIBRARIES
+from proofka.properties.known_defects.conditions import is_met, values_of
+from proofka.properties.known_defects.defect import Treatment, release_in_words
+from proofka.properties.known_defects.register import register
 
 READ_AT_LEAST = 100
 """Conditions for which some section of a deployment takes the setting; the others are about code or other programs."""

@@ -22,7 +22,7 @@ from typing import Any
 import aiokafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener, TopicPartition
 
-from checker.cluster.programs.python.protocol import (
+from proofka.checker.cluster.programs.python.protocol import (
     Client,
     Command,
     Ended,
@@ -34,7 +34,7 @@ from checker.cluster.programs.python.protocol import (
     start,
     told,
 )
-from checker.cluster.programs.python.settings import Started, classes_of, python_settings
+from proofka.checker.cluster.programs.python.settings import Started, classes_of, python_settings
 
 ASSIGNORS = "partition_assignment_strategy"
 """The setting whose values are classes."""

@@ -21,7 +21,7 @@ from typing import Any
 import kafka
 from kafka.consumer.subscription_state import ConsumerRebalanceListener
 
-from checker.cluster.programs.python.protocol import (
+from proofka.checker.cluster.programs.python.protocol import (
     Client,
     Command,
     Ended,
@@ -34,7 +34,7 @@ from checker.cluster.programs.python.protocol import (
     thrown,
     told,
 )
-from checker.cluster.programs.python.settings import Started, classes_of, python_settings
+from proofka.checker.cluster.programs.python.settings import Started, classes_of, python_settings
 
 ASSIGNORS = "partition_assignment_strategy"
 """The setting whose values are classes."""

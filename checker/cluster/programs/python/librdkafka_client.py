@@ -28,7 +28,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition, libversion
 
-from checker.cluster.programs.python.protocol import (
+from proofka.checker.cluster.programs.python.protocol import (
     Client,
     Command,
     Ended,
@@ -39,7 +39,7 @@ from checker.cluster.programs.python.protocol import (
     send_in,
     start,
 )
-from checker.cluster.programs.python.settings import Started
+from proofka.checker.cluster.programs.python.settings import Started
 
 STATISTICS_MILLISECONDS = 50
 """The interval of librdkafka's statistics, in milliseconds."""

@@ -14,8 +14,8 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
-from checker.cluster.programs.python.settings import Started
-from checker.cluster.sends import Send
+from proofka.checker.cluster.programs.python.settings import Started
+from proofka.checker.cluster.sends import Send
 
 DEADLINE_SECONDS = 60.0
 """The seconds that "join" and "prepare" wait if their command does not say so."""

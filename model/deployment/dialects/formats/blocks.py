@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.errors import DeploymentError
 
 MOST_TOKENS = 200_000
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.go_names import FUNCTIONS as FUNCTIONS
-from model.deployment.dialects.formats.go_names import Names
-from model.deployment.dialects.formats.syntax import (
+from proofka.model.deployment.dialects.formats.go_names import FUNCTIONS as FUNCTIONS
+from proofka.model.deployment.dialects.formats.go_names import Names
+from proofka.model.deployment.dialects.formats.syntax import (
     LARGEST,
     LONGEST,
     all_of,
@@ -20,7 +20,7 @@ from model.deployment.dialects.formats.syntax import (
     text_of,
     tree_of,
 )
-from model.deployment.dialects.written import Value
+from proofka.model.deployment.dialects.written import Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from model.deployment.dialects.formats.syntax import named, text_of
+from proofka.model.deployment.dialects.formats.syntax import named, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model.deployment.errors import DeploymentError
-from model.deployment.source import MOST_KEYS
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import MOST_KEYS
 
 if TYPE_CHECKING:
     from tree_sitter import Node

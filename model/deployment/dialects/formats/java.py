@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.java_names import Declared, Names, names_of
-from model.deployment.dialects.formats.syntax import (
+from proofka.model.deployment.dialects.formats.java_names import Declared, Names, names_of
+from proofka.model.deployment.dialects.formats.syntax import (
     LARGEST,
     LONGEST,
     in_one_line,
@@ -17,7 +17,7 @@ from model.deployment.dialects.formats.syntax import (
     text_of,
     tree_of,
 )
-from model.deployment.dialects.written import Value
+from proofka.model.deployment.dialects.written import Value
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.java import shape_of
-from model.deployment.dialects.formats.java_names import CLASSES, INITIALIZER, ROUTINES
-from model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
+from proofka.model.deployment.dialects.formats.java import shape_of
+from proofka.model.deployment.dialects.formats.java_names import CLASSES, INITIALIZER, ROUTINES
+from proofka.model.deployment.dialects.formats.syntax import all_of, line_of, named, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import line_of, named, text_of
+from proofka.model.deployment.dialects.formats.syntax import line_of, named, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

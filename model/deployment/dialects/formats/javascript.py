@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import (
+from proofka.model.deployment.dialects.formats.syntax import (
     LARGEST,
     LONGEST,
     all_of,
@@ -18,8 +18,8 @@ from model.deployment.dialects.formats.syntax import (
     text_of,
     tree_of,
 )
-from model.deployment.dialects.written import Value
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.written import Value
+from proofka.model.deployment.errors import DeploymentError
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import line_of, named, text_of, tree_of
-from model.deployment.errors import DeploymentError
-from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
+from proofka.model.deployment.dialects.formats.syntax import line_of, named, text_of, tree_of
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence
 
 if TYPE_CHECKING:
     from tree_sitter import Node as Part

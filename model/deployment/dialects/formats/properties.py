@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.properties_reader import check_continuations, count_lines
-from model.deployment.source import MOST_KEYS
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.properties_reader import check_continuations, count_lines
+from proofka.model.deployment.source import MOST_KEYS
 
 
 def said_in_properties(text: str, file: str, first: int = 1) -> Iterator[Said]:

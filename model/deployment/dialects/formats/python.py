@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from model.deployment.dialects.formats.python_names import Names, Variable
-from model.deployment.dialects.formats.syntax import LARGEST, LONGEST, cut
-from model.deployment.dialects.written import Value
-from model.deployment.errors import DeploymentError
-from model.deployment.hiding import printable
+from proofka.model.deployment.dialects.formats.python_names import Names, Variable
+from proofka.model.deployment.dialects.formats.syntax import LARGEST, LONGEST, cut
+from proofka.model.deployment.dialects.written import Value
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.hiding import printable
 
 DEEPEST = 40
 """The deepest nesting of expressions."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from model.deployment.dialects.formats.python import Program, is_main, shown
-from model.deployment.dialects.formats.python_names import FUNCTIONS, Binding, Variable, place
+from proofka.model.deployment.dialects.formats.python import Program, is_main, shown
+from proofka.model.deployment.dialects.formats.python_names import FUNCTIONS, Binding, Variable, place
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)

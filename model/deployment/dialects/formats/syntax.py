@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.errors import DeploymentError
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node

@@ -6,9 +6,9 @@ import tomllib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.deployment.dialects.formats.syntax import line_of, named, text_of, tree_of
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.formats.syntax import line_of, named, text_of, tree_of
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
-from model.deployment.source import MOST_KEYS
-from model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence, events_of, one_line_errors
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import MOST_KEYS
+from proofka.model.deployment.yaml_tree import Entry, Mapping, Node, Scalar, Sequence, events_of, one_line_errors
 
 DEEPEST = 64
 """The deepest nesting of a configuration."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from model.deployment.yaml_tree import Mapping, Node, Scalar
+from proofka.model.deployment.yaml_tree import Mapping, Node, Scalar
 
 _TRUE = re.compile(r"yes|Yes|YES|true|True|TRUE|on|On|ON")
 _FALSE = re.compile(r"no|No|NO|false|False|FALSE|off|Off|OFF")

@@ -8,14 +8,14 @@ from itertools import count
 
 import pytest
 
-from checker.cluster.client import ClientProcess
-from checker.cluster.cluster import Cluster
-from checker.cluster.errors import JarsUnavailable, MissingLibrary, MissingProgram
-from checker.cluster.jars import newest_patch
-from checker.cluster.plan import ClusterPlan
-from checker.cluster.proxy import Proxy
-from checker.cluster.supervisor import Supervisor
-from checker.cluster.waiting import until
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.cluster import Cluster
+from proofka.checker.cluster.errors import JarsUnavailable, MissingLibrary, MissingProgram
+from proofka.checker.cluster.jars import newest_patch
+from proofka.checker.cluster.plan import ClusterPlan
+from proofka.checker.cluster.proxy import Proxy
+from proofka.checker.cluster.supervisor import Supervisor
+from proofka.checker.cluster.waiting import until
 
 LINES = ("3.9", "4.1")
 SECONDS = 90.0

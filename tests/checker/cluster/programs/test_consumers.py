@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from checker.cluster.client import ClientProcess
-from checker.cluster.launching import libraries
+from proofka.checker.cluster.client import ClientProcess
+from proofka.checker.cluster.launching import libraries
 from tests.checker.cluster.programs.conftest import SECONDS, Kafka, Making
 from tests.checker.cluster.programs.of_libraries import CAREFUL, FROM_THE_START, SHORT_SESSION, TRANSACTIONAL
 

@@ -6,11 +6,11 @@ from dataclasses import asdict
 
 import pytest
 
-from checker.cluster.client import ClientProcess, Event, event_is
-from checker.cluster.errors import CommandFailed
-from checker.cluster.launching import libraries
-from checker.cluster.sends import Send
-from checker.cluster.waiting import until
+from proofka.checker.cluster.client import ClientProcess, Event, event_is
+from proofka.checker.cluster.errors import CommandFailed
+from proofka.checker.cluster.launching import libraries
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import until
 from tests.checker.cluster.programs.conftest import SECONDS, Kafka, Making
 from tests.checker.cluster.programs.of_libraries import CAREFUL, TRANSACTIONAL, WITHOUT_OFFSETS
 

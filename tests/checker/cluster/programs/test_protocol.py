@@ -11,7 +11,7 @@ from typing import Any
 ROOT = Path(__file__).parents[4]
 PROGRAM = """
 import os
-from checker.cluster.programs.python.protocol import Ended, commands, run, start
+from proofka.checker.cluster.programs.python.protocol import Ended, commands, run, start
 
 class Counting:
     def __init__(self, given, events):

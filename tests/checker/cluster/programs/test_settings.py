@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from checker.cluster.programs.python.settings import Started, classes_of, python_settings, python_value
+from proofka.checker.cluster.programs.python.settings import Started, classes_of, python_settings, python_value
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.plan import CONTROLLER
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.replay import Replay
-from checker.reproduction.steps import consuming
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.replay import Replay
+from proofka.checker.reproduction.steps import consuming
 from tests.checker.reproduction.fake_clients import FakeConsumer
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.plan import CONTROLLER
 from tests.checker.reproduction.fake_cluster import FIRST_EPOCH
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

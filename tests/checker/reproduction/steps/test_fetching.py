@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.plan import CONTROLLER
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.steps.brokers import MOST_FETCHES
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.plan import CONTROLLER
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.steps.brokers import MOST_FETCHES
 from tests.checker.reproduction.fake_cluster import FIRST_EPOCH
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.frames import RESPONSE
-from checker.cluster.sends import Send
-from checker.cluster.waiting import until
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.frames import RESPONSE
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import until
 from tests.checker.cluster.wire import SECONDS, Client
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

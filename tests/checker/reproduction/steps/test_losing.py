@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.sends import Send
-from checker.cluster.waiting import until
-from checker.reproduction.errors import DivergedError
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction.errors import DivergedError
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

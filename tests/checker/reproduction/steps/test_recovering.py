@@ -6,11 +6,11 @@ import dataclasses
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.sends import Send
-from checker.cluster.waiting import until
-from checker.reproduction import replay
-from checker.reproduction.errors import DivergedError, NotSteerableError
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.sends import Send
+from proofka.checker.cluster.waiting import until
+from proofka.checker.reproduction import replay
+from proofka.checker.reproduction.errors import DivergedError, NotSteerableError
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from checker.cluster.errors import NotSeen
-from checker.cluster.sends import Send
-from checker.reproduction.errors import DivergedError
-from checker.reproduction.gates import carried
+from proofka.checker.cluster.errors import NotSeen
+from proofka.checker.cluster.sends import Send
+from proofka.checker.reproduction.errors import DivergedError
+from proofka.checker.reproduction.gates import carried
 from tests.checker.cluster.wire import SECONDS
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

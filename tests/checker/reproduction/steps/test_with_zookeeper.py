@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from checker.cluster.kraft_channels import KRaftChannels
-from checker.cluster.plan import CONTROLLER
+from proofka.checker.cluster.kraft_channels import KRaftChannels
+from proofka.checker.cluster.plan import CONTROLLER
 from tests.checker.reproduction.fake_cluster import FakeCluster
 from tests.checker.reproduction.scene import Scene
 from tests.checker.reproduction.traces import Trace

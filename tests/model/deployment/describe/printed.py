@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from model.deployment.defaults import find_definition, known_keys
-from model.deployment.describe.lines import DEFAULT, OWN
-from model.deployment.release import parse_release
+from proofka.model.deployment.defaults import find_definition, known_keys
+from proofka.model.deployment.describe.lines import DEFAULT, OWN
+from proofka.model.deployment.release import parse_release
 
 STATIC = "STATIC_BROKER_CONFIG"
 CLUSTER_WIDE = "DYNAMIC_DEFAULT_BROKER_CONFIG"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.describe.cluster import Cluster, put_together
-from model.deployment.describe.lines import DEFAULT, OWN
-from model.deployment.describe.output import read_output
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.describe.cluster import Cluster, put_together
+from proofka.model.deployment.describe.lines import DEFAULT, OWN
+from proofka.model.deployment.describe.output import read_output
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.describe.printed import (
     CLUSTER_WIDE,
     STATIC,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model.deployment import Deployment, DeploymentError, read_properties
-from model.deployment.choices import Acks, Commit
-from model.deployment.describe.described import DescribedCluster, read_cluster
-from model.deployment.describe.folder import look_into
+from proofka.model.deployment import Deployment, DeploymentError, read_properties
+from proofka.model.deployment.choices import Acks, Commit
+from proofka.model.deployment.describe.described import DescribedCluster, read_cluster
+from proofka.model.deployment.describe.folder import look_into
 from tests.model.deployment.describe.printed import STATIC, printed_topic, write_cluster
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment import Deployment, DeploymentError
-from model.deployment.describe.described import read_cluster
-from model.deployment.describe.folder import look_into
-from model.deployment.describe.lines import FeatureLine, read_line
-from model.deployment.describe.output import read_output
+from proofka.model.deployment import Deployment, DeploymentError
+from proofka.model.deployment.describe.described import read_cluster
+from proofka.model.deployment.describe.folder import look_into
+from proofka.model.deployment.describe.lines import FeatureLine, read_line
+from proofka.model.deployment.describe.output import read_output
 from tests.model.deployment.describe.printed import STATIC, write_cluster
 
 PROTOCOL = "inter.broker.protocol.version"

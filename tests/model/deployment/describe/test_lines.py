@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from model.deployment.describe.lines import (
+from proofka.model.deployment.describe.lines import (
     DEFAULT,
     EntryLine,
     Heading,

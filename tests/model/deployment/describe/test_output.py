@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.deployment.describe.lines import DEFAULT, OWN
-from model.deployment.describe.output import Output, Section, Topic, read_output
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.describe.lines import DEFAULT, OWN
+from proofka.model.deployment.describe.output import Output, Section, Topic, read_output
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.describe.printed import (
     STATIC,
     every_setting,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.document import Document, read_document
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.dialects.said import Said
-from model.deployment.given import Given
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.document import Document, read_document
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.given import Given
 
 REAL = Path(__file__).parents[5] / "shared" / "real-configs"
 """Configuration files of public projects. They are other people's: read where they lie, never copied."""

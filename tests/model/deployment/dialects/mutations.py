@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
-from model.deployment.dialects.dialect import Dialect
-from model.deployment.dialects.document import Document
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.dialect import Dialect
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.errors import DeploymentError
 
 PIECES = ("\n", "  ", ":", "- ", "{", "}", "[", "]", "|", "&a", "*a", "<<: *a\n", "${X", "${X:-1}", "{{ x }}", '"', "=")
 """Pieces that sometimes break or change a text."""

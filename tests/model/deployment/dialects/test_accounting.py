@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.accounting import Entry, Fate, accounts_of
-from model.deployment.dialects.finding import find
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.accounting import Entry, Fate, accounts_of
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.pairing import pair
 
 
 def entries(folder: Path, name: str, text: str) -> Mapping[str, Entry]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.component import Component, Role
 from tests.model.deployment.dialects.accounting import read_text, values
 
 BENTHOS = """input:

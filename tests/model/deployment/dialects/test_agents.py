@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.deployment.dialects import agents_fluentd, agents_in_blocks, agents_in_lines, agents_in_trees
-from model.deployment.dialects.component import Found, Role
-from model.deployment.dialects.document import Document, read_document
-from model.deployment.dialects.formats.json import json_of
-from model.deployment.dialects.formats.toml import said_in_toml
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.dialects.said import Said
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects import agents_fluentd, agents_in_blocks, agents_in_lines, agents_in_trees
+from proofka.model.deployment.dialects.component import Found, Role
+from proofka.model.deployment.dialects.document import Document, read_document
+from proofka.model.deployment.dialects.formats.json import json_of
+from proofka.model.deployment.dialects.formats.toml import said_in_toml
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.said import Said
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 
 NAME = "settings of an agent"

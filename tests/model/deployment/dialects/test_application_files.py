@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.accounting import Fate, accounts_of
-from model.deployment.dialects.component import Component
-from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import judge, with_left_out
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.accounting import Fate, accounts_of
+from proofka.model.deployment.dialects.component import Component
+from proofka.model.deployment.dialects.finding import Findings, find
+from proofka.model.deployment.dialects.judging import judge, with_left_out
+from proofka.model.deployment.dialects.pairing import pair
 
 BASE = "spring:\n  kafka:\n    producer: {acks: '0', retries: 3}\n"
 PROD = "spring:\n  kafka:\n    producer: {retries: 10}\n"

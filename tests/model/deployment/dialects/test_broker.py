@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects import broker
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.document import Document, read_document
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects import broker
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.document import Document, read_document
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import near
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.clusters import APART
-from model.deployment.dialects.component import Found, Role
+from proofka.model.deployment.dialects.clusters import APART
+from proofka.model.deployment.dialects.component import Found, Role
 from tests.model.deployment.dialects.accounting import read_text, values
 
 BROKER = """  {name}:

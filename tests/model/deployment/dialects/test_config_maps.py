@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.deployment.dialects.component import Found
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.kubernetes import read
+from proofka.model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.kubernetes import read
 
 
 def read_map(**files: str) -> Found:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects import connect, mirror_maker, streams
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.document import Document, read_document
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects import connect, mirror_maker, streams
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.document import Document, read_document
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import (
     REAL,
     lines_of,

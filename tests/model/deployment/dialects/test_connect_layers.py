@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.accounting import Fate, accounts_of
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import judge, with_left_out
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.accounting import Fate, accounts_of
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.finding import Findings, find
+from proofka.model.deployment.dialects.judging import judge, with_left_out
+from proofka.model.deployment.dialects.pairing import pair
 
 WORKER = """group.id=w
 offset.storage.topic=o

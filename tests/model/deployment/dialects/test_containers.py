@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.accounting import accounts_of
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.compose import COMPOSE, VARIABLES
-from model.deployment.dialects.document import YAML, Document, read_document
-from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.images import release_in
-from model.deployment.dialects.kubernetes import KUBERNETES
-from model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.accounting import accounts_of
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.compose import COMPOSE, VARIABLES
+from proofka.model.deployment.dialects.document import YAML, Document, read_document
+from proofka.model.deployment.dialects.finding import Findings, find
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.images import release_in
+from proofka.model.deployment.dialects.kubernetes import KUBERNETES
+from proofka.model.deployment.dialects.recognising import dialect_of
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 

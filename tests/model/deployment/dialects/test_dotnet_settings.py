@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.dotnet_settings import DIALECT
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.dotnet_settings import DIALECT
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.recognising import dialect_of
 from tests.model.deployment.dialects.accounting import read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import near, only_complains
 

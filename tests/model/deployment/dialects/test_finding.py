@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.finding import find
-from model.deployment.errors import DeploymentError
-from model.deployment.source import LARGEST
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import LARGEST
 
 SPRING = "spring.kafka.producer.acks=1\n"
 
@@ -253,7 +253,7 @@ def test_a_logger_of_a_product_is_no_file_of_it(tmp_path: Path) -> None:
 
 
 def test_every_product_has_a_file_that_shows_its_sign() -> None:
-    table = files("model.deployment.dialects") / "tables" / "other_products.csv"
+    table = files("proofka.model.deployment.dialects") / "tables" / "other_products.csv"
     rows = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
     assert {row["product"] for row in rows} == {product for _, _, product in OTHER_PRODUCTS}
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects import compose, kubernetes
-from model.deployment.dialects.component import EVERYTHING
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects import compose, kubernetes
+from proofka.model.deployment.dialects.component import EVERYTHING
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.recognising import dialect_of
 
 COMPOSE = "services:\n  app:\n    image: acme/app:1\n    environment:\n      {}: '0'\n"
 MANIFEST = (

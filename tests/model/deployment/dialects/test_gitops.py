@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.document import Document, read_document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.gitops import DIALECT
-from model.deployment.dialects.kubernetes import KUBERNETES
-from model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.document import Document, read_document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.gitops import DIALECT
+from proofka.model.deployment.dialects.kubernetes import KUBERNETES
+from proofka.model.deployment.dialects.recognising import dialect_of
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from model.deployment.dialects.component import Found, Role
-from model.deployment.dialects.finding import Findings
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.component import Found, Role
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.pairing import pair
 from tests.model.deployment.dialects.accounting import read_text, values
 
 NAME = "Go source"

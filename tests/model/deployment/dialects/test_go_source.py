@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.deployment.dialects import go_source
-from model.deployment.dialects.component import Found, Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.go import program_of
-from model.deployment.dialects.formats.syntax import all_of, named
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects import go_source
+from proofka.model.deployment.dialects.component import Found, Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.go import program_of
+from proofka.model.deployment.dialects.formats.syntax import all_of, named
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import read_text, values
 
 NAME = "Go source"

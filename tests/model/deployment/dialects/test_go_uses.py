@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.component import Found, Role
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.component import Found, Role
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import read_text, values
 
 NAME = "Go source"

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.helm import TEMPLATE, VALUES
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.helm import TEMPLATE, VALUES
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 

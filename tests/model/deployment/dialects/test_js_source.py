@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.deployment.dialects import js_source
-from model.deployment.dialects.component import Found, Role
-from model.deployment.dialects.document import Document
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects import js_source
+from proofka.model.deployment.dialects.component import Found, Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import read_text, values
 
 NAME = "JavaScript source"

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.accounting import Fate, accounts_of
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.finding import Findings
-from model.deployment.dialects.judging import Judged, judge
-from model.deployment.dialects.pairing import pair
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.given import Given
-from model.deployment.setting import Ignored, Origin
-from model.deployment.values import has_placeholder
+from proofka.model.deployment.dialects.accounting import Fate, accounts_of
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.dialects.judging import Judged, judge
+from proofka.model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Ignored, Origin
+from proofka.model.deployment.values import has_placeholder
 from tests.model.deployment.dialects.accounting import read_text
 
 CONFLUENT = Given("client", "librdkafka", Origin("rule", "confluent-kafka"))

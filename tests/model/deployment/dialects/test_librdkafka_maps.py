@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.deployment.dialects import librdkafka_maps
-from model.deployment.dialects.component import Found, Role
-from model.deployment.dialects.document import Document
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects import librdkafka_maps
+from proofka.model.deployment.dialects.component import Found, Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, values
 
 NAME = "settings of librdkafka"

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.deployment.dialects.finding import find
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.manifests import manifest_in
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.manifests import manifest_in
+from proofka.model.deployment.dialects.pairing import pair
 
 CLIENTS = "<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId>"
 POM = """<?xml version="1.0"?>

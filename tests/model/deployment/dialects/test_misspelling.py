@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from checker.source import Source
-from model.deployment.dialects.finding import find
-from model.deployment.errors import DeploymentError
+from proofka.checker.source import Source
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.errors import DeploymentError
 
 MISSPELT = "acs=all\nenabel.idempotence=true\n"
 NAMED = r"line 1: acs, did you mean acks\?; line 2: enabel.idempotence, did you mean enable.idempotence\?"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.deployment.dialects.not_modelled import COLLECTOR
+from proofka.model.deployment.dialects.not_modelled import COLLECTOR
 from tests.model.deployment.dialects.accounting import read_text
 
 OTEL = """receivers:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.finding import Findings
-from model.deployment.dialects.pairing import pair
-from model.deployment.given import Given
-from model.deployment.setting import Origin
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.dialects.pairing import pair
+from proofka.model.deployment.given import Given
+from proofka.model.deployment.setting import Origin
 
 
 def one(role: Role, name: str, topics: tuple[str, ...] = (), profile: str = "", **settings: str) -> Component:

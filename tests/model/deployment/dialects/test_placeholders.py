@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.formats.yaml import documents_of
-from model.deployment.dialects.nodes import text_under
-from model.deployment.dialects.placeholders import fill
-from model.deployment.dialects.spring import DIALECT
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.formats.yaml import documents_of
+from proofka.model.deployment.dialects.nodes import text_under
+from proofka.model.deployment.dialects.placeholders import fill
+from proofka.model.deployment.dialects.spring import DIALECT
 from tests.model.deployment.dialects.accounting import read_text, values
 
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.deployment.consumer_rules import NULL_GROUP
-from model.deployment.dialects import python_source
-from model.deployment.dialects.component import Component, Found, Role
-from model.deployment.dialects.document import Document
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.consumer_rules import NULL_GROUP
+from proofka.model.deployment.dialects import python_source
+from proofka.model.deployment.dialects.component import Component, Found, Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import read_text, values
 
 NAME = "Python source"

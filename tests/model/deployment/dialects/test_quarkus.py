@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects import quarkus
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.document import Document, read_document
-from model.deployment.dialects.finding import Findings, find
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.pairing import pair
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects import quarkus
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.document import Document, read_document
+from proofka.model.deployment.dialects.finding import Findings, find
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.pairing import pair
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import near
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.component import Found
-from model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.finding import find
 
 
 def read_in(folder: Path, files: Mapping[str, str], given: Mapping[str, str] | None = None) -> list[Found]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.component import Role
 from tests.model.deployment.dialects.accounting import read_text, values
 
 COMPOSE = """services:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.finding import Findings
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.pairing import pair
-from model.deployment.dialects.sarama_maps import DIALECT, NAME
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.finding import Findings
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.sarama_maps import DIALECT, NAME
 from tests.model.deployment.dialects.accounting import read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 

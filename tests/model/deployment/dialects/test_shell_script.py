@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import EVERYTHING, Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.finding import find
-from model.deployment.dialects.judging import judge, with_left_out
-from model.deployment.dialects.pairing import pair
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.dialects.shell_script import DIALECT
+from proofka.model.deployment.dialects.component import EVERYTHING, Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.judging import judge, with_left_out
+from proofka.model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.shell_script import DIALECT
 from tests.model.deployment.dialects.accounting import read_text, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 

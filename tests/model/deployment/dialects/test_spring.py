@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects import spring
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.document import YAML, Document, read_document
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.errors import DeploymentError
-from model.deployment.source import BYTE_ORDER_MARK
+from proofka.model.deployment.dialects import spring
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.document import YAML, Document, read_document
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.errors import DeploymentError
+from proofka.model.deployment.source import BYTE_ORDER_MARK
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import near
 

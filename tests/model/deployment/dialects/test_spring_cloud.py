@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.client_names import SECRET
-from model.deployment.dialects.component import Component, Role
-from model.deployment.dialects.spring_cloud import NEWER, SPLIT
+from proofka.model.deployment.dialects.client_names import SECRET
+from proofka.model.deployment.dialects.component import Component, Role
+from proofka.model.deployment.dialects.spring_cloud import NEWER, SPLIT
 from tests.model.deployment.dialects.accounting import read_text, values
 
 BINDINGS = """spring.cloud.stream.kafka.binder.brokers=a

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.component import Found
-from model.deployment.dialects.spring_profiles import condition_of, expanded
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.spring_profiles import condition_of, expanded
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import read_text
 
 SPRING = "Spring Boot application"

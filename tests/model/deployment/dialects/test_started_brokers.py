@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.compose import COMPOSE
-from model.deployment.dialects.kubernetes import KUBERNETES
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.compose import COMPOSE
+from proofka.model.deployment.dialects.kubernetes import KUBERNETES
 from tests.model.deployment.dialects.accounting import read_text, values
 
 STARTED = """services:

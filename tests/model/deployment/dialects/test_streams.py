@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from model.deployment.dialects.finding import find
-from model.deployment.dialects.judging import judge
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.judging import judge
+from proofka.model.deployment.dialects.pairing import pair
 from tests.model.deployment.dialects.accounting import read_text
 
 BASE = "application.id=a\nbootstrap.servers=b:9092\n"

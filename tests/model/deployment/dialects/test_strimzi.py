@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.document import read_document
-from model.deployment.dialects.finding import find
-from model.deployment.dialects.formats.yaml import values_of
-from model.deployment.dialects.judging import judge, with_left_out
-from model.deployment.dialects.kubernetes import STRIMZI
-from model.deployment.dialects.pairing import pair
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.document import read_document
+from proofka.model.deployment.dialects.finding import find
+from proofka.model.deployment.dialects.formats.yaml import values_of
+from proofka.model.deployment.dialects.judging import judge, with_left_out
+from proofka.model.deployment.dialects.kubernetes import STRIMZI
+from proofka.model.deployment.dialects.pairing import pair
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, unaccounted, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 

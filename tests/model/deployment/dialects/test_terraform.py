@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from model.deployment.dialects.component import Role
-from model.deployment.dialects.document import Document
-from model.deployment.dialects.recognising import dialect_of
-from model.deployment.dialects.terraform import DIALECT
-from model.deployment.errors import DeploymentError
+from proofka.model.deployment.dialects.component import Role
+from proofka.model.deployment.dialects.document import Document
+from proofka.model.deployment.dialects.recognising import dialect_of
+from proofka.model.deployment.dialects.terraform import DIALECT
+from proofka.model.deployment.errors import DeploymentError
 from tests.model.deployment.dialects.accounting import REAL, needs_real_files, read_file, read_text, values
 from tests.model.deployment.dialects.mutations import nearly, only_complains
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from model.deployment.dialects.component import Found
+from proofka.model.deployment.dialects.component import Found
 from tests.model.deployment.dialects.accounting import read_text
 
 GO = """package main

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from checker.existing_files import Sought
-from checker.source import Source
+from proofka.checker.existing_files import Sought
+from proofka.checker.source import Source
 
 PRODUCER = "bootstrap.servers=b:9092\nkey.serializer=S\nacks=all\n"
 CONSUMER = "bootstrap.servers=b:9092\ngroup.id=g\n"

@@ -1,4 +1,4 @@
-"""The program ``proofka``, installed or as ``python -m checker``; requests to stop are handled before the program
+"""The program ``proofka``, installed or as ``python -m proofka``; requests to stop are handled before the program
 loads.
 """
 
@@ -26,7 +26,7 @@ def main() -> None:
     for number in heard:
         signal.signal(number, _end)
     try:
-        from checker.cli import main as run
+        from proofka.checker.cli import main as run
 
         for number in heard:
             signal.signal(number, signal.default_int_handler)
@@ -49,7 +49,7 @@ def _end_by(error: Exception) -> NoReturn:
         import os
         import traceback
 
-        from checker.refused_memory import ADVICE, EXIT_NO_MEMORY, is_refusal
+        from proofka.checker.refused_memory import ADVICE, EXIT_NO_MEMORY, is_refusal
 
         if is_refusal(error):
             status = EXIT_NO_MEMORY
