@@ -85,7 +85,8 @@ def test_reasons_are_counted_without_their_places(spark: Any, audited: Path) -> 
     summary = summarise(spark, AuditFolder(audited), COUNTS, 1.5)
     ((reason, count),) = summary.reasons
     assert count == 4
-    assert reason.startswith("producer.acks: refused by the Java producer")
+    assert reason.startswith("retries: refused by the Java producer"), "the first conflict of the file"
+    assert "; the row has 1 more problem (first: " in reason
 
 
 def test_nothing_but_rejected_rows(spark: Any, tmp_path: Path) -> None:
