@@ -60,7 +60,7 @@ def text() -> str:
 def _lines() -> Iterator[str]:
     yield HEAD
     for name in KNOWN_PROPERTIES:
-        said = row_of("proofka.properties", "name", name)["statement"]
+        said = row_of("properties", "name", name)["statement"]
         yield _row(f"`{name}`", said, _listed(names_elsewhere(name)["scope"]), required(name))
     yield ELSEWHERE
     for name in KNOWN_PROPERTIES:

@@ -41,7 +41,7 @@ def properties() -> Mapping[str, Entry]:
 
 
 def _property(name: str) -> Iterator[tuple[str, str]]:
-    row = row_of("proofka.properties", "name", name)
+    row = row_of("properties", "name", name)
     yield "says", row["statement"]
     yield "guarantee", row["guarantee"]
     yield "witness", f"{row['witness']} (a pass that does not reach this is vacuous)"

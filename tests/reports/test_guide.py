@@ -159,7 +159,8 @@ def test_a_claim_never_stands_without_its_outcome() -> None:
 
 
 def test_exit_statuses_are_those_of_the_commands() -> None:
-    from proofka.checker import __main__, refused_memory
+    from proofka import __main__
+    from proofka.checker import refused_memory
     from proofka.checker.cli import endings
     from proofka.checker.live import errors
 

@@ -73,18 +73,21 @@ def test_the_same_plan_gives_the_same_bytes_with_sorted_names_and_one_date(tmp_p
 def test_a_script_has_all_files_of_the_project_that_it_needs_and_no_more() -> None:
     found = members(killed())
     for name in found:
-        if name.startswith(("checker/", "properties/")):
+        if name.startswith("proofka/"):
             assert found[name] == (ROOT / name).read_bytes(), name
     listed = subprocess.run(
         ["git", "ls-files", "checker/cluster", "checker/reproduction"], cwd=ROOT, capture_output=True, text=True
     )
-    tracked = set(listed.stdout.split())
+    tracked = {f"proofka/{name}" for name in listed.stdout.split()}
     if tracked:
-        assert {name for name in found if name.startswith("checker/")} <= tracked | {"checker/__init__.py"}
+        assert {name for name in found if name.startswith("proofka/checker/")} <= tracked | {
+            "proofka/checker/__init__.py"
+        }
         left_out = tracked - set(found)
         others = {"of_trace.py", "script.py", "standalone.py"}
         assert {Path(name).name for name in left_out if "/laptop/" not in name} == others
-    assert not {name for name in found if name.startswith(("model/", "reports/", "checker/cli/"))}
+    needless = ("proofka/model/", "proofka/reports/", "proofka/checker/cli/")
+    assert not {name for name in found if name.startswith(needless)}
 
 
 def test_the_files_are_written_for_python_3_9() -> None:
