@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import logging
 import os
 import stat
 import threading
@@ -19,11 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from proofka.checker.user_cache import systems_folder
+from proofka.checker.user_cache import LOG, systems_folder
 
-LOG = logging.getLogger("proofka.cache")
-"""Logger for found and newly made entries, with a warning for an entry that could not be written."""
-LOG.addHandler(logging.NullHandler())
 MOST_BYTES = 256 * 1024 * 1024
 """Limit of a folder, in bytes; a system's machine code takes about 250,000 bytes."""
 AFTER_A_PURGE = 0.75

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import z3
 
-from proofka.checker.disk_cache import LOG, disk_cache
+from proofka.checker.disk_cache import disk_cache
 from proofka.checker.forked import in_two_processes
 from proofka.checker.obligations.obligation import Impossible
 from proofka.checker.terms import Node, TermTable, hashes
+from proofka.checker.user_cache import LOG
 from proofka.model.language import Action, State, TransitionSystem, Variable
 from proofka.model.language.terms import Filling, IntVal
 

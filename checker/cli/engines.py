@@ -67,7 +67,7 @@ def engine_of(
 
 
 def _tell_what_is_kept() -> None:
-    from proofka.checker.disk_cache import LOG
+    from proofka.checker.user_cache import LOG
 
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))

@@ -7,32 +7,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from proofka.checker.cli.errors import complain
-from proofka.checker.user_cache import VARIABLE
-
-CACHE_LOG = "proofka.cache"
-"""Name of the logger of the cache, which warns of an entry that could not be written."""
+from proofka.checker.user_cache import LOG, VARIABLE
 
 
 @contextmanager
 def one_line_without_cache() -> Iterator[None]:
     """Print the first warning of the cache after the block: the answer is the same, but takes longer."""
     first = _First()
-    log = logging.getLogger(CACHE_LOG)
-    log.addHandler(first)
+    LOG.addHandler(first)
     try:
         yield
     finally:
-        log.removeHandler(first)
+        LOG.removeHandler(first)
         if first.said is not None:
-            complain(f"no cache: {first.said} ({VARIABLE})")
+            complain(f"no cache: {first.said}")
 
 
 class _First(logging.Handler):
-    """The text of the first warning."""
+    """The text of the first warning, with the variable that moves the folder."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.said: str | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said = self.said or record.getMessage()
+        self.said = self.said or f"{record.getMessage()} ({getattr(record, 'variable', VARIABLE)})"

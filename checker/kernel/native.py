@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import z3
 
-from proofka.checker.disk_cache import LOG, disk_cache
+from proofka.checker.disk_cache import disk_cache
 from proofka.checker.kernel.canonical import Canonical
 from proofka.checker.kernel.emission import emit
 from proofka.checker.kernel.layout import Layout, Words
 from proofka.checker.kernel.machine_code import FAST, QUICK, key_of, linked, machine_code
 from proofka.checker.kernel.program import program
+from proofka.checker.user_cache import LOG
 from proofka.model.language import Action
 
 INSPECT, CANONICAL, CLOCK = "inspect", "canonical", "clock"

@@ -199,6 +199,25 @@ def test_a_check_tells_once_that_nothing_is_kept(tmp_path: Path, named: str, rea
     assert line.startswith(f"no cache: {place}") and reason in line and line.endswith(" (PROOFKA_CACHE)")
 
 
+def test_a_check_without_a_folder_for_compiled_loops_tells_so(tmp_path: Path) -> None:
+    """A program of the system runs for users without a home, such as nobody, in whose containers nothing is kept."""
+    (tmp_path / "file").write_text("")
+    place = tmp_path / "file" / "below"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(place), VARIABLE: "off", "TMPDIR": str(tmp_path)}
+    program = (
+        "from proofka.checker.cli.no_cache import one_line_without_cache\n"
+        "with one_line_without_cache():\n"
+        "    from proofka.checker.kernel.components import *\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, env=environment, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    (line,) = ran.stderr.splitlines()
+    assert line.startswith(f"no cache: {place}") and line.endswith("compiles its loops anew (XDG_CACHE_HOME)")
+    assert [file.name for file in tmp_path.iterdir()] == ["file"], "the temporary folder is removed"
+
+
 def test_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "off")
     assert behaves(made())
