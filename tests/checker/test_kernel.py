@@ -308,6 +308,16 @@ def deployments() -> dict[str, Deployment]:
         "offsets that overlap": changed(
             example("exactly-once"), bounds=TWO, replicas=2, late_results_count=False, offsets_applied_late=True
         ),
+        "acks-all, brokers that start early": changed(
+            example("acks-all-min-isr-2"),
+            bounds=SMALL,
+            replicas=2,
+            durations=replace(
+                example("acks-all-min-isr-2").durations,
+                broker_session=Quantity("broker.session.timeout.ms", 60_000, 60_000),
+                replica_lag=Quantity("replica.lag.time.max.ms", 10_000, 10_000),
+            ),
+        ),
         "acks=1, a replica that is moved": changed(
             example("acks-1", (Fault.REASSIGNMENT, Fault.KILL, Fault.LEADER_MOVE)), bounds=SMALL, replicas=2
         ),
