@@ -51,3 +51,8 @@ def durations_of(**seconds: float) -> Counter[str]:
     """Return durations by test: ``a_1`` is the function test_1 of the file a.py."""
     names = {f"tests/{name[0]}.py::test_{name[2]}": value for name, value in seconds.items()}
     return Counter(names)
+
+
+def test_rules_of_the_house_are_never_left_out() -> None:
+    found = Counter({"tests/test_architecture.py::test_files": 9.0, "tests/a.py::test_1": 9.0})
+    assert rows(found, [], 1.0) == ["tests/a.py::test_1"]
