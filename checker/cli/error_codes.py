@@ -1,4 +1,4 @@
-"""The codes of errors of real clusters, from the classes that have them."""
+"""The codes of errors, from the classes and the table that have them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 WITH_CODES = (
+    "proofka.checker.changes.errors",
+    "proofka.checker.cli.assistants.errors",
     "proofka.checker.live.errors",
     "proofka.checker.conformance.errors",
     "proofka.checker.conformance.lab",
@@ -18,15 +20,19 @@ WITH_CODES = (
 def meaning_of_code(word: str) -> str | None:
     """Return what an error's code means, in a sentence; None if no error has the code ``word``, in any case."""
     code = word.strip().upper()
-    for error in _errors():
+    of_project_files = import_module("proofka.checker.project.errors").codes()
+    if code in of_project_files:
+        row = of_project_files[code]
+        return f"{code} is the code of an error in a project file: {row['what']} {row['instead']}"
+    for error in errors():
         if error.__dict__.get("code") == code and error.__doc__ is not None:
             meaning = " ".join(error.__doc__.partition("\n\n")[0].split())
             return f"{code} is the code of an error: {meaning} The message of the error says what to do."
     return None
 
 
-def _errors() -> Iterator[type[Exception]]:
-    """Yield the errors of real clusters, recordings and replays."""
+def errors() -> Iterator[type[Exception]]:
+    """Yield the classes of errors with codes."""
     cluster = import_module("proofka.checker.cluster")
     modules = [f"proofka.checker.cluster.{module.name}" for module in iter_modules(cluster.__path__)]
     for name in (*modules, *WITH_CODES):

@@ -8,22 +8,22 @@ from proofka.model.input.coded_error import CodedError
 class CallError(CodedError):
     """A call that cannot be answered."""
 
-    code = "A00"
+    code = "M00"
 
 
 class OutsideRoot(CallError):
     """A file that stands outside the folder that the tools may read."""
 
-    code = "A01"
+    code = "M01"
 
 
 class BadInput(CallError):
     """A file, a name or a number that no answer exists for."""
 
-    code = "A02"
+    code = "M02"
 
 
 class NoTrace(CallError):
     """A trace with a number that the result does not have."""
 
-    code = "A03"
+    code = "M03"
