@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proofka.model.deployment.bounds import read_number
-from proofka.model.deployment.era import Era
+from proofka.model.deployment.era import Behaviour
 from proofka.model.deployment.explored import MOST_OF_A_KIND, FaultBudget, most_of
 from proofka.model.deployment.given import Given, Settings
 from proofka.model.deployment.setting import Origin, Setting
@@ -19,7 +19,7 @@ FAULT_KEYS: tuple[str, ...] = ("total", *(kind.value for kind in Fault))
 """The keys of ``assume.faults``."""
 
 
-def kinds_by_default(era: Era) -> tuple[Fault, ...]:
+def kinds_by_default(era: Behaviour) -> tuple[Fault, ...]:
     """Return the kinds that can happen if none is named, with brokers of this era."""
     effective = {Fault.CONTROLLER_STALL: era.restart_before_fenced, Fault.MIXED_FETCHES: era.mixes_fetches}
     suffered = frozenset(kind for kind, has_effect in effective.items() if has_effect)

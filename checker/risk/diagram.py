@@ -1,0 +1,129 @@
+"""The probability that an occurrence completes a critical fault set, by a decision diagram over the sources.
+
+Numbers of active occurrences are independent Poisson variables. The diagram decides one source after another: a node is
+the content so far, as far as it matters, and two ways to the same content share the node. All terms are added and never
+subtracted, so a small probability has the relative precision of floating-point numbers.
+
+Reference: A. Rauzy, "New algorithms for fault trees analysis", Reliability Engineering and System Safety 40, 1993, on
+decision diagrams of cut sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp, expm1
+
+from proofka.checker.risk.criticality import Critical
+from proofka.checker.risk.sources import Source
+
+Node = tuple[tuple[int, ...], int]
+"""The content of a node: the numbers of the tracked kinds, and the number of counted faults."""
+
+
+class Diagram:
+    """The diagram of one occurrence, which brings the faults ``arriving`` to those that are active.
+
+    A fault set counts only if the occurrence brings some of its faults: the others were complete before.
+    """
+
+    def __init__(self, sources: Sequence[Source], critical: Critical, arriving: Mapping[str, int]) -> None:
+        self._critical = critical
+        self._always = not critical.unexplored.isdisjoint(arriving)
+        self._sets = [dict(one) for one in critical.sets if any(kind in arriving for kind, _ in one)]
+        counts = critical.size(arriving) > 0
+        self._most = critical.complete_to if counts else None
+        self._limits = {
+            kind: most
+            for kind, most in critical.limits.items()
+            if kind in arriving and (self._most is None or most < self._most)
+        }
+        needed = {kind: most + 1 for kind, most in self._limits.items()}
+        for one in self._sets:
+            for kind, count in one.items():
+                needed[kind] = max(count, needed.get(kind, 0))
+        self._tracked = tuple(sorted(needed))
+        self._caps = tuple(needed[kind] for kind in self._tracked)
+        self._sources = [source for source in sources if source.active > 0 and self._matters(source)]
+        self._added = [self._content(source.faults) for source in self._sources]
+        self._terms = [_Terms(source.active) for source in self._sources]
+        self._known: dict[tuple[int, Node], float] = {}
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes that were decided."""
+        return len(self._known)
+
+    def probability(self, start: Mapping[str, int]) -> float:
+        """Return the probability that the active faults, with those of ``start``, contain a critical fault set."""
+        return 1.0 if self._always else self._below(0, self._content(start))
+
+    def _matters(self, source: Source) -> bool:
+        return self._content(source.faults) != self._content({})
+
+    def _content(self, faults: Mapping[str, int]) -> Node:
+        tracked = tuple(min(faults.get(kind, 0), cap) for kind, cap in zip(self._tracked, self._caps, strict=True))
+        return tracked, 0 if self._most is None else min(self._critical.size(faults), self._most + 1)
+
+    def _with(self, node: Node, added: Node) -> Node:
+        (tracked, size), (more, larger) = node, added
+        both = tuple(min(one + other, cap) for one, other, cap in zip(tracked, more, self._caps, strict=True))
+        return both, 0 if self._most is None else min(size + larger, self._most + 1)
+
+    def _is_complete(self, node: Node) -> bool:
+        tracked, size = node
+        if self._most is not None and size > self._most:
+            return True
+        numbers = dict(zip(self._tracked, tracked, strict=True))
+        if any(numbers[kind] > most for kind, most in self._limits.items()):
+            return True
+        return any(all(numbers[kind] >= count for kind, count in one.items()) for one in self._sets)
+
+    def _below(self, level: int, node: Node) -> float:
+        """Return the probability that the sources from ``level`` on complete a set, from this content on."""
+        if self._is_complete(node):
+            return 1.0
+        if level == len(self._sources):
+            return 0.0
+        if (level, node) not in self._known:
+            self._known[level, node] = self._decided(level, node)
+        return self._known[level, node]
+
+    def _decided(self, level: int, node: Node) -> float:
+        terms, added = self._terms[level], self._added[level]
+        total, number = 0.0, 0
+        while not self._is_complete(node):
+            following = self._with(node, added)
+            if following == node:
+                return total + terms.at_least(number) * self._below(level + 1, node)
+            total += terms.exactly(number) * self._below(level + 1, node)
+            node, number = following, number + 1
+        return total + terms.at_least(number)
+
+
+class _Terms:
+    """Probabilities of a Poisson variable."""
+
+    def __init__(self, mean: float) -> None:
+        self._mean = mean
+        self._exactly = [exp(-mean)]
+
+    def exactly(self, number: int) -> float:
+        """Return the probability of a number."""
+        while len(self._exactly) <= number:
+            self._exactly.append(self._exactly[-1] * self._mean / len(self._exactly))
+        return self._exactly[number]
+
+    def at_least(self, number: int) -> float:
+        """Return the probability of this number or more, without the loss of digits of a difference near 1."""
+        if number == 0:
+            return 1.0
+        if number == 1:
+            return -expm1(-self._mean)
+        if self._mean > number:
+            return 1.0 - sum(self.exactly(below) for below in range(number))
+        total, term, above = 0.0, self.exactly(number), number
+        while total + term != total:
+            total += term
+            above += 1
+            term *= self._mean / above
+        return total
