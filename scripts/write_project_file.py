@@ -113,7 +113,8 @@ VALUES = {
     Kind.DATE: "day",
     Kind.VALUES: "keys with values",
     Kind.SECTIONS: "list of entries",
-    Kind.NAMED: "names with budgets",
+    Kind.NAMED: "names, each with keys",
+    Kind.SECTION: "keys",
 }
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 from functools import cache
 
 from proofka.checker.project.errors import TABLES
+from proofka.checker.project.rate_values import OF_CAUSES, OF_FAULTS, OPTIONAL
 from proofka.model.deployment.assumptions import ASSUMPTIONS
 from proofka.model.deployment.bounds import RANGES_WITH_TRANSACTIONS
 from proofka.model.deployment.budget import FAULT_KEYS
@@ -16,6 +17,7 @@ from proofka.model.deployment.durations import ENVIRONMENT
 from proofka.model.deployment.options import OPTION_KEYS
 from proofka.model.deployment.profiles import PROFILES
 from proofka.model.deployment.required_properties import KNOWN_PROPERTIES
+from proofka.model.faults import Fault
 
 
 class Kind(StrEnum):
@@ -33,7 +35,9 @@ class Kind(StrEnum):
     SECTIONS = "sections"
     """A list of sections; a single text in the list stands for a section with its first key alone."""
     NAMED = "named"
-    """Names that the user chooses, each with a value of the next row."""
+    """Names, each with a value of the next row. The user chooses the names, unless the row has choices."""
+    SECTION = "section"
+    """A section with keys of its own."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +80,28 @@ def choices_of(key: Key) -> Mapping[str, tuple[str, ...]]:
             return dict.fromkeys(KNOWN_PROPERTIES, ())
         case "faults":
             return dict.fromkeys(FAULT_KEYS, ())
+        case "kinds":
+            return dict.fromkeys((kind.value for kind in Fault), ())
+        case "rate":
+            return OF_FAULTS
+        case "cause":
+            return OF_CAUSES
         case "assumptions":
             names = [name for name in OPTION_KEYS if name.partition(".")[0] != "faults"]
             return {name: _values_of(name) for name in names}
         case _:
             return {}
+
+
+def needed_of(key: Key) -> tuple[str, ...]:
+    """Return the keys that a mapping of values must have."""
+    match key.choices:
+        case "faults":
+            return ("total",)
+        case "rate" | "cause":
+            return tuple(name for name in choices_of(key) if name not in OPTIONAL)
+        case _:
+            return ()
 
 
 def meaning_of(name: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from proofka.properties.accepted import Acceptance
+from proofka.properties.rates import Rates
 
 FILE = "proofka.yaml"
 """The name of a project file."""
@@ -30,12 +31,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Project:
-    """The content of a project file."""
+    """The content of a project file. ``rates``: its rates of faults, or None without the section ``rates``."""
 
     file: Path
     entries: tuple[Entry, ...]
     exclude: tuple[str, ...] = ()
     accepted: tuple[Acceptance, ...] = ()
+    rates: Rates | None = None
 
     @property
     def root(self) -> Path:

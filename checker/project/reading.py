@@ -9,8 +9,9 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from proofka.checker.project.errors import ProjectError
-from proofka.checker.project.keys import Key, Kind, choices_of, keys_of
+from proofka.checker.project.keys import Key, Kind, choices_of, keys_of, needed_of
 from proofka.checker.project.project import Entry, Project
+from proofka.checker.project.rate_values import problem_of, problem_together, rates_of
 from proofka.model.deployment import yaml_tree
 from proofka.model.deployment.budget import ANY
 from proofka.model.deployment.durations import ENVIRONMENT, read_range
@@ -22,11 +23,14 @@ from proofka.model.deployment.setting import Origin
 from proofka.model.deployment.yaml_reader import read_tree
 from proofka.model.faults import ONCE, Fault
 from proofka.properties.accepted import Acceptance
+from proofka.properties.rates import Rates
 
 TOTAL = "total"
 ALIAS = "aliases (*)"
 """The text of the error about a value that begins with an asterisk."""
 _MOST_TOTAL = 20
+RATES = ("rate", "cause")
+"""The choices of keys whose values are rates."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +47,27 @@ Section = Mapping[str, Value]
 
 def read_project(file: Path) -> Project:
     """Read a project file. Raise ProjectError for the first error, with the others attached."""
+    return _project(_read(file, ""), file)
+
+
+def read_rates(file: Path) -> Rates:
+    """Read a file of rates, which has the keys of ``rates:``. Raise ProjectError as :func:`read_project`."""
+    return _rates(_read(file, "rates"), file)
+
+
+def _read(file: Path, path: str) -> Section:
     try:
         tree = read_tree(file)
     except DeploymentError as error:
         quoted = "; put a pattern that begins with * into quotes" if ALIAS in error.message else ""
         raise ProjectError("W01", f"{error.message}{quoted}", file=str(file), line=error.line, key=error.key) from None
     reader = _Reader(str(file))
-    section = reader.section(tree, "", tree.line)
+    section = reader.section(tree, path, tree.line)
     if reader.problems:
         first, *others = reader.problems
         first.others = tuple(others)
         raise first
-    return _project(section, file)
+    return section
 
 
 class _Reader:
@@ -93,6 +106,8 @@ class _Reader:
         match key.kind:
             case Kind.SECTIONS:
                 return self._sections(key, node, line)
+            case Kind.SECTION:
+                return self.section(node, key.path, line)
             case Kind.NAMED:
                 return self._named(key, node)
             case Kind.VALUES:
@@ -121,17 +136,32 @@ class _Reader:
         if not isinstance(node, yaml_tree.Mapping):
             self._wrong("W04", "must hold names, each with keys below the name", node.line, key.path)
             return None
-        of_each = keys_of(key.path)["*"]
+        of_each, names = keys_of(key.path)["*"], choices_of(key)
         found: dict[str, Value] = {}
         for entry in node.entries:
             path = f"{key.path}.{entry.key}"
+            if names and entry.key not in names:
+                self._wrong("W02", _unknown("key", entry.key, names), entry.line, path)
+                continue
             values = self._values(of_each, entry.node, path)
             if values is not None:
                 found[entry.key] = values
-                if of_each.choices == "faults" and TOTAL not in values:
-                    what = "names no total; add the largest number of faults altogether, as in total: 2"
-                    self._wrong("W03", what, entry.line, path)
+                self._check_together(of_each, values, entry, path)
         return found
+
+    def _check_together(self, key: Key, values: Mapping[str, Value], entry: yaml_tree.Entry, path: str) -> None:
+        """Check the values below a name that the user chose. ``entry``: the name with what stands below it."""
+        given = {one.key for one in entry.node.entries} if isinstance(entry.node, yaml_tree.Mapping) else set()
+        lacking = [name for name in needed_of(key) if name not in given]
+        if lacking == [TOTAL]:
+            what = "names no total; add the largest number of faults altogether, as in total: 2"
+            self._wrong("W03", what, entry.line, path)
+        elif lacking:
+            self._wrong("W03", f"lacks {', '.join(lacking)}; docs/risk.md has an example", entry.line, path)
+        elif key.choices in RATES and set(needed_of(key)) <= values.keys():
+            texts = {name: one.text for name, one in values.items() if isinstance(one, Said)}
+            if problem := problem_together(key.choices, entry.key, texts):
+                self._wrong("W06", problem, entry.line, path)
 
     def _values(self, key: Key, node: yaml_tree.Node, path: str) -> Mapping[str, Value] | None:
         if not isinstance(node, yaml_tree.Mapping):
@@ -212,6 +242,14 @@ def _project(section: Section, file: Path) -> Project:
         entries,
         _texts(section, "exclude"),
         tuple(_acceptance(one, str(file)) for one in _sections(section, "accepted")),
+        _rates(_mapping(section, "rates"), file) if "rates" in section else None,
+    )
+
+
+def _rates(section: Section, file: Path) -> Rates:
+    faults, causes = _mapping(section, "faults"), _mapping(section, "causes")
+    return rates_of(
+        {kind: _values(faults, kind) for kind in faults}, {name: _values(causes, name) for name in causes}, str(file)
     )
 
 
@@ -277,6 +315,8 @@ def _problem_of(key: Key, name: str, text: str, values: tuple[str, ...]) -> str 
         return _unknown("value", text, dict.fromkeys(values))
     if key.choices == "faults":
         return _problem_of_faults(name, text.strip())
+    if key.choices in RATES:
+        return problem_of(name, text.strip())
     if name in ENVIRONMENT:
         try:
             read_range(Given(name, text, Origin("file")))

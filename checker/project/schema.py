@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from proofka.checker.project.keys import Key, Kind, choices_of, keys_of, meaning_of
+from proofka.checker.project.keys import Key, Kind, choices_of, keys_of, meaning_of, needed_of
 
 ADDRESS = "https://json-schema.org/draft/2020-12/schema"
 
@@ -36,10 +36,14 @@ def _form(key: Key) -> Schema:
             short = len(section.get("required", ())) == 1
             item = {"anyOf": [_form(first), section]} if short else section
             return {"type": "array", "minItems": 1, "items": item}
+        case Kind.SECTION:
+            return _section(key.path)
         case Kind.NAMED:
-            return {"type": "object", "additionalProperties": _form(keys_of(key.path)["*"])}
+            each = _form(keys_of(key.path)["*"])
+            names = {"propertyNames": {"enum": list(choices_of(key))}} if key.choices else {}
+            return {"type": "object", **names, "additionalProperties": each}
         case Kind.VALUES:
-            needed = {"required": ["total"]} if key.choices == "faults" else {}
+            needed = {"required": list(needed_of(key))} if needed_of(key) else {}
             values = {name: _value(key, name, known) for name, known in choices_of(key).items()}
             return {"type": "object", "additionalProperties": False, "properties": values, **needed}
         case Kind.CHOICES | Kind.PATTERNS:
