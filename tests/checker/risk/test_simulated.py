@@ -1,0 +1,123 @@
+"""The numbers against a simulation of the same occurrences, which counts what docs/risk.md defines.
+
+Seeds are fixed, so a test has one outcome. The allowed difference is four standard errors, estimated from batches.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from proofka.checker.risk.lower import MS, runs_a_year
+from proofka.checker.risk.sources import Source
+from proofka.checker.risk.upper import Completions
+from proofka.checker.risk.windows import Window
+from tests.checker.risk.small_systems import SYSTEMS, FaultSet, System, completes, minimal_sets, source
+
+BATCHES = 30
+YEARS = 15.0
+"""Simulated years of a batch."""
+
+Duration = Callable[[random.Random, float], float]
+DURATIONS: dict[str, Duration] = {
+    "fixed": lambda chance, mean: mean,
+    "exponential": lambda chance, mean: chance.expovariate(1 / mean),
+    "from nothing to twice the mean": lambda chance, mean: chance.uniform(0, 2 * mean),
+}
+
+
+def occurrences(sources: Sequence[Source], years: float, chance: random.Random) -> list[tuple[float, Source]]:
+    """Return the occurrences of a time, in order."""
+    found = []
+    for one in sources:
+        at = chance.expovariate(one.a_year)
+        while at < years:
+            found.append((at, one))
+            at += chance.expovariate(one.a_year)
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def completions(
+    sources: Sequence[Source], sets: Sequence[FaultSet], years: float, chance: random.Random, duration: Duration
+) -> float:
+    """Return the number of completing occurrences a year in a simulated time. The first year counts for nothing."""
+    count, active = 0, list[tuple[float, Source]]()
+    for at, one in occurrences(sources, years + 1, chance):
+        active = [(end, other) for end, other in active if end > at]
+        faults: dict[str, int] = {}
+        for _, other in active:
+            for kind, number in other.faults.items():
+                faults[kind] = faults.get(kind, 0) + number
+        count += at >= 1 and completes(faults, one.faults, sets)
+        active.append((at + duration(chance, one.lasts), one))
+    return count / years
+
+
+def is_close(found: Sequence[float], expected: float) -> bool:
+    error = statistics.stdev(found) / len(found) ** 0.5
+    return abs(statistics.mean(found) - expected) <= 4 * error
+
+
+CASES = [(one, "fixed") for one in SYSTEMS] + [(SYSTEMS[place], name) for place in (3, 9) for name in DURATIONS]
+
+
+@pytest.mark.parametrize(("system", "durations"), CASES, ids=lambda one: getattr(one, "name", one))
+def test_upper_ends_are_those_of_a_simulation(system: System, durations: str) -> None:
+    chance, sets = random.Random(f"{system.name} {durations}"), minimal_sets(system.critical)
+    relevant = [one.only(system.critical.kinds) for one in system.sources]
+    found = [completions(relevant, sets, YEARS, chance, DURATIONS[durations]) for _ in range(BATCHES)]
+    assert statistics.mean(found) > 0
+    assert is_close(found, Completions(system.sources, system.critical).a_year)
+
+
+def test_simulation_tells_a_number_that_is_wrong() -> None:
+    """Three tenths more are outside the allowed difference, so the comparison above can fail."""
+    system = SYSTEMS[3]
+    chance, sets = random.Random(5), minimal_sets(system.critical)
+    found = [completions(system.sources, sets, YEARS, chance, DURATIONS["fixed"]) for _ in range(BATCHES)]
+    assert is_close(found, Completions(system.sources, system.critical).a_year)
+    assert not is_close(found, 1.3 * Completions(system.sources, system.critical).a_year)
+
+
+def runs(
+    sources: Sequence[Source], window: Window, exposures: dict[str, float], years: float, chance: random.Random
+) -> float:
+    """Return the number a year of runs like that of a trace (docs/risk.md, the lower end) in a simulated time."""
+    every = [(at, one, chance.random()) for at, one in occurrences(sources, years + 1, chance)]
+    least, most = window.span[0] * MS, (window.span[1] or 0) * MS
+    count, last_end = 0, 0.0
+    for place, (at, one, hit) in enumerate(every):
+        is_idle, last_end = at >= last_end, max(last_end, at + one.lasts)
+        if at < 1 or not is_idle or one.name != window.order[0] or hit >= exposures[one.name]:
+            continue
+        end = at + most + window.after * MS
+        following = [entry for entry in every[place + 1 : place + 9] if entry[0] <= end]
+        if [other.name for _, other, _ in following] != list(window.order[1:]):
+            continue
+        if any(hit >= exposures[other.name] for _, other, hit in following):
+            continue
+        count += not following or least <= following[-1][0] - at <= most
+    return count / years
+
+
+YEAR_IN_MS = round(1 / MS)
+
+WINDOWS = {
+    "one fault": Window(("a",), ((0, 0),), YEAR_IN_MS // 50),
+    "two faults": Window(("a", "b"), ((YEAR_IN_MS // 200, YEAR_IN_MS // 30), (0, 0)), YEAR_IN_MS // 100),
+    "twice the same": Window(("b", "b"), ((0, YEAR_IN_MS // 50), (0, 0)), 0),
+    "three faults": Window(("b", "a", "b"), ((YEAR_IN_MS // 100, YEAR_IN_MS // 40), (0, 0), (0, 0)), YEAR_IN_MS // 90),
+}
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_lower_ends_are_those_of_a_simulation(name: str) -> None:
+    sources = (source("a", 6.0, 0.05), source("b", 9.0, 0.03), source("rack", 1.0, 0.08, {"a": 2}))
+    exposures = {"a": 0.5, "b": 0.8}
+    chance, window = random.Random(name), WINDOWS[name]
+    found = [runs(sources, window, exposures, 20 * YEARS, chance) for _ in range(BATCHES)]
+    assert statistics.mean(found) > 0
+    assert is_close(found, runs_a_year(window, sources, exposures))
