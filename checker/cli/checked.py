@@ -64,10 +64,13 @@ def loaded(source: Source, *, limits: Iterable[object]) -> Loaded | None:
     return Loaded(load_document(file))
 
 
-def checked(source: Source, file: Path, *, faults: str | None, seconds: float | None) -> Checked:
+def checked(
+    source: Source, file: Path, *, faults: str | None, seconds: float | None, all_fault_sets: bool = False
+) -> Checked:
     """Return the deployment and the result of a file (a result or a bundle), or of a new check of ``source``.
 
-    ``faults``, ``seconds``: limits of the new check. End the command if the file is wrong.
+    ``faults``, ``seconds``: limits of the new check. ``all_fault_sets``: without a total of faults, the new check also
+    searches violated properties for larger fault sets. End the command if the file is wrong.
     """
     found = loaded(source, limits=(faults, seconds))
     if found is not None:
@@ -75,14 +78,16 @@ def checked(source: Source, file: Path, *, faults: str | None, seconds: float | 
     from proofka.checker.bundle import sources_of
     from proofka.checker.cli.exploring import run_check
     from proofka.checker.cli.limits import budget_of
+    from proofka.checker.deepening import Depth
     from proofka.checker.engine import EmbeddedEngine
     from proofka.checker.reductions.choice import chosen
     from proofka.checker.source import narrowed
 
     deployment = narrowed(source.read(), faults, None)
     sources = sources_of([deployment], [source.file])
-    _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()))
-    command = _command(source, deployment, faults=faults, seconds=seconds)
+    depth = Depth(all_fault_sets=all_fault_sets)
+    _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()), depth)
+    command = _command(source, deployment, faults=faults, seconds=seconds, all_fault_sets=all_fault_sets)
     return Checked(deployment, result, command, sources, is_new=True)
 
 
@@ -96,9 +101,12 @@ def of_document(found: Loaded, file: Path) -> Checked:
     return Checked(deployment, result, command, found.sources, found.certificate)
 
 
-def _command(source: Source, deployment: Deployment, *, faults: str | None, seconds: float | None) -> str:
+def _command(
+    source: Source, deployment: Deployment, *, faults: str | None, seconds: float | None, all_fault_sets: bool
+) -> str:
     """Return the command line that repeats a new check, which searches nothing after its answer."""
     words = ["proofka", "check", *source.arguments({setting.value for setting in deployment.settings})]
     words += [] if faults is None else ["--faults", faults]
     words += [] if seconds is None else ["--time", f"{seconds:g}"]
+    words += ["--all-fault-sets"] if all_fault_sets else []
     return shlex.join([*words, "--more", "0"])

@@ -13,6 +13,7 @@ WITH_CODES = (
     "proofka.checker.conformance.errors",
     "proofka.checker.conformance.lab",
     "proofka.checker.reproduction.errors",
+    "proofka.checker.risk.errors",
 )
 """The modules, beside those of ``checker.cluster``, whose errors have codes."""
 
@@ -23,7 +24,7 @@ def meaning_of_code(word: str) -> str | None:
     of_project_files = import_module("proofka.checker.project.errors").codes()
     if code in of_project_files:
         row = of_project_files[code]
-        return f"{code} is the code of an error in a project file: {row['what']} {row['instead']}"
+        return f"{code} is the code of an error in a project file or in rates: {row['what']} {row['instead']}"
     for error in errors():
         if error.__dict__.get("code") == code and error.__doc__ is not None:
             meaning = " ".join(error.__doc__.partition("\n\n")[0].split())

@@ -33,6 +33,7 @@ from proofka.checker.cli.prove import prove
 from proofka.checker.cli.published import published
 from proofka.checker.cli.repair import repair
 from proofka.checker.cli.reproduce import reproduce
+from proofka.checker.cli.risk import risk
 from proofka.checker.cli.show import show
 from proofka.checker.cli.snapshot import snapshot
 from proofka.checker.cli.trace import trace
@@ -110,6 +111,7 @@ app.command(short_help="Check many deployments, on Spark.")(audit)
 app.command(short_help="Read a live cluster into a folder of files.")(snapshot)
 app.command(short_help="Show every effective setting and its origin.")(show)
 app.command(short_help="Find changes that make properties hold.")(repair)
+app.command(short_help="Compute violations a year from rates of faults.")(risk)
 app.command(short_help="Print a trace step by step, or draw the trace.")(trace)
 app.command(short_help="Replay a trace on a real cluster.")(reproduce)
 app.command(short_help="Compare runs of a real cluster with the model.")(conform)

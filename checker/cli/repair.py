@@ -105,12 +105,12 @@ def repair(
         deployment = narrowed(source.read(), faults, require, profile)
         if deployment.faults.any_number:
             fail("--faults any: a repair needs a number of faults")
-        found, ended = _searched(deployment, budget_of(None, {"memory": memory, "threads": threads}), seconds, most)
+        found, ended = searched(deployment, budget_of(None, {"memory": memory, "threads": threads}), seconds, most)
     console().print(RepairReport(deployment, found, ended))
     raise typer.Exit(_status(found))
 
 
-def _searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> tuple[Repairs, str]:
+def searched(deployment: Deployment, budget: Budget, seconds: float | None, most: int) -> tuple[Repairs, str]:
     """Search for repairs until the time is over or the user interrupts, and return the repairs and the reason of the
     end.
 

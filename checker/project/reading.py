@@ -47,20 +47,29 @@ Section = Mapping[str, Value]
 
 def read_project(file: Path) -> Project:
     """Read a project file. Raise ProjectError for the first error, with the others attached."""
-    return _project(_read(file, ""), file)
+    return _project(_section(_tree(file), file, ""), file)
 
 
-def read_rates(file: Path) -> Rates:
-    """Read a file of rates, which has the keys of ``rates:``. Raise ProjectError as :func:`read_project`."""
-    return _rates(_read(file, "rates"), file)
+def rates_in(file: Path) -> Rates | None:
+    """Return the rates of a file of rates, which has the keys of ``rates:``, or of a project file; None without rates.
+
+    Raise ProjectError as :func:`read_project`.
+    """
+    tree = _tree(file)
+    if isinstance(tree, yaml_tree.Mapping) and any(entry.key == "pipelines" for entry in tree.entries):
+        return read_project(file).rates
+    return _rates(_section(tree, file, "rates"), file)
 
 
-def _read(file: Path, path: str) -> Section:
+def _tree(file: Path) -> yaml_tree.Node:
     try:
-        tree = read_tree(file)
+        return read_tree(file)
     except DeploymentError as error:
         quoted = "; put a pattern that begins with * into quotes" if ALIAS in error.message else ""
         raise ProjectError("W01", f"{error.message}{quoted}", file=str(file), line=error.line, key=error.key) from None
+
+
+def _section(tree: yaml_tree.Node, file: Path, path: str) -> Section:
     reader = _Reader(str(file))
     section = reader.section(tree, path, tree.line)
     if reader.problems:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from proofka.checker.risk.criticality import Critical, critical_of
+from proofka.checker.risk.criticality import critical_of
 from proofka.checker.risk.lower import runs_a_year
 from proofka.checker.risk.sources import Source, sources_of
 from proofka.checker.risk.upper import Completions

@@ -14,10 +14,15 @@ from collections.abc import Mapping, Sequence
 from math import exp, expm1
 
 from proofka.checker.risk.criticality import Critical
+from proofka.checker.risk.errors import TooLarge
 from proofka.checker.risk.sources import Source
 
 Node = tuple[tuple[int, ...], int]
 """The content of a node: the numbers of the tracked kinds, and the number of counted faults."""
+
+
+MOST_NODES = 2_000_000
+"""Number of nodes from which a diagram is refused; a node takes about 200 bytes and some microseconds."""
 
 
 class Diagram:
@@ -47,11 +52,6 @@ class Diagram:
         self._added = [self._content(source.faults) for source in self._sources]
         self._terms = [_Terms(source.active) for source in self._sources]
         self._known: dict[tuple[int, Node], float] = {}
-
-    @property
-    def nodes(self) -> int:
-        """Number of nodes that were decided."""
-        return len(self._known)
 
     def probability(self, start: Mapping[str, int]) -> float:
         """Return the probability that the active faults, with those of ``start``, contain a critical fault set."""
@@ -85,6 +85,8 @@ class Diagram:
         if level == len(self._sources):
             return 0.0
         if (level, node) not in self._known:
+            if len(self._known) >= MOST_NODES:
+                raise TooLarge("the fault sets are too many for an exact number; explore fewer faults (--faults)")
             self._known[level, node] = self._decided(level, node)
         return self._known[level, node]
 

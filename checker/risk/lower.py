@@ -1,4 +1,4 @@
-"""The lower end: the expected number of runs a year that follow a trace, as far as exposures are known (docs/risk.md)."""
+"""The lower end: the expected number of runs a year that follow a trace, where exposures are known (docs/risk.md)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,30 +37,40 @@ class Window:
         return self.before_last[0] if self.before_last else (0, 0)
 
 
-def windows_of(deployment: Deployment, result: Result) -> Windows:
-    """Return the windows of all traces of a result, computed again from the clocks of the model.
+def windows_of(deployment: Deployment, result: Result, properties: Collection[str]) -> Windows:
+    """Return the windows of all traces of these properties, from the clocks of the model.
 
-    Raise :class:`checker.traces.ReplayMismatch` if a trace is no run of the model.
+    The model is built only for traces with several faults. Traces for any number of faults have no windows, because
+    their model has other bounds. Raise :class:`checker.traces.ReplayMismatch` if a trace is no run of the model.
     """
+    found: Windows = {}
+    several: list[tuple[str, int, Trace]] = []
+    for verdict in result.verdicts:
+        for number, trace in enumerate(verdict.traces):
+            if verdict.property not in properties or deployment.faults.any_number:
+                continue
+            if sum(count for _, count in trace.faults) > 1:
+                several.append((verdict.property, number, trace))
+            else:
+                found[verdict.property, number] = window_of(trace, ())
+    return {**found, **(_from_clocks(deployment, several) if several else {})}
+
+
+def _from_clocks(deployment: Deployment, traces: Sequence[tuple[str, int, Trace]]) -> Windows:
     from proofka.checker.check import prepare_groups
     from proofka.checker.solver import Replayer
     from proofka.checker.timing.constraints import bounds_on
     from proofka.checker.traces import actions_of_steps, replay
 
-    if deployment.faults.any_number or not any(verdict.traces for verdict in result.verdicts):
-        return {}
     prepared, groups = prepare_groups(deployment)
     system = prepared.model.system
     replayer = Replayer(system)
     cones = {name: cone for group in groups for name, cone in group.cones.items()}
     found: Windows = {}
-    for verdict in result.verdicts:
-        for number, trace in enumerate(verdict.traces):
-            actions = actions_of_steps(system, trace.steps)
-            states = replay(system, replayer, actions)
-            found[verdict.property, number] = window_of(
-                trace, bounds_on(system, cones[verdict.property], actions, states)
-            )
+    for name, number, trace in traces:
+        actions = actions_of_steps(system, trace.steps)
+        states = replay(system, replayer, actions)
+        found[name, number] = window_of(trace, bounds_on(system, cones[name], actions, states))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The upper end against a continuous-time Markov chain: solved by linear equations here, and by the model checker Storm.
+"""The upper end against a continuous-time Markov chain, solved by linear equations, and by the model checker Storm.
 
 Effects last exponentially long in the chain. The number depends on their mean alone (docs/risk.md, the exact number).
 """
