@@ -73,8 +73,8 @@ def problem_together(of: str, name: str, values: Mapping[str, str]) -> str | Non
     active = rate_of(values["rate"]) * seconds_of(values["lasts"]) / YEAR
     if active > MOST_ACTIVE:
         return (
-            f"means that {active:.3g} of these are active at any moment, and at most {MOST_ACTIVE:g} can be; correct rate "
-            "or lasts"
+            f"means that {active:.3g} of these are active at any moment, and at most {MOST_ACTIVE:g} can be; correct "
+            "rate or lasts"
         )
     return None
 
