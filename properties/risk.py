@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from proofka.properties.verdict import CutSet, Status
@@ -47,16 +46,17 @@ class OfSource:
 class Risk:
     """The expected number of violations of a property a year, from ``lower`` to ``upper``.
 
-    ``rated``: the upper end as far as the faults with rates make it. ``upper`` is ``rated``, or None for the reasons in
-    ``no_upper``. ``why_lower``: the reason for which the lower end is 0, or empty. ``beyond``: the part of the upper
-    end that fault sets would make alone that were not explored. ``complete_to``: the explored number of faults.
-    ``sources``: the most important first.
+    ``rated``: the upper end as far as the faults with rates make it. ``upper`` is the same number, or None if nothing
+    bounds the number from above, for the reasons in ``no_upper``. ``why_lower``: the reason for which the lower end is
+    0, or empty. ``beyond``: the part of the upper end that fault sets would make alone that were not explored.
+    ``complete_to``: the explored number of faults; None if every number was. ``sources``: the most important first.
     """
 
     property: str
     required: bool
     status: Status
     lower: float
+    upper: float | None
     rated: float
     no_upper: tuple[str, ...]
     why_lower: str
@@ -65,11 +65,6 @@ class Risk:
     sets: tuple[OfSet, ...]
     sources: tuple[OfSource, ...]
     notes: tuple[str, ...] = ()
-
-    @property
-    def upper(self) -> float | None:
-        """The upper end, or None if nothing bounds the number from above."""
-        return None if self.no_upper else self.rated
 
 
 @dataclass(frozen=True)
@@ -91,8 +86,3 @@ class RiskAnswer:
     risks: tuple[Risk, ...]
     remarks: tuple[str, ...]
     repairs: tuple[RepairRisk, ...] | None = None
-
-
-def without_upper(risks: Iterable[Risk]) -> tuple[Risk, ...]:
-    """Return the risks that nothing bounds from above."""
-    return tuple(risk for risk in risks if risk.upper is None)

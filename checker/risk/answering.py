@@ -51,13 +51,15 @@ class _Asked:
         upper = completions.a_year
         sets = tuple(self._of_set(number) for number in range(len(verdict.cut_sets)))
         lower = sum(one.runs_a_year for one in sets)
+        no_upper = tuple(self._no_upper())
         return Risk(
             verdict.property,
             verdict.required,
             verdict.status,
             lower,
+            None if no_upper else upper,
             upper,
-            tuple(self._no_upper()),
+            no_upper,
             "" if lower else self._why_lower(),
             Completions(self._sources, critical.beyond).a_year,
             critical.complete_to,

@@ -40,7 +40,16 @@ accepted:
     until: 2027-01-31
     reason: the sink
     pipelines: [deploy/*.yaml]
+rates:
+  faults:
+    kill: {rate: 4/year, per: broker, lasts: 10min}
+    consumer-crash: {rate: 0.5 / month, per: pipeline, lasts: 90s, exposure: 0.25}
+  causes:
+    rack: {rate: 2e-2/year, lasts: 1d, faults: "2 power-loss, kill"}
 """
+
+RATED = "pipelines: [a]\nrates:\n  faults:\n    {}\n  causes: {{}}\n"
+"""A project file with the rate of a fault in line 4."""
 
 WRONG = (
     ("pipelines: [a]\nx: 1\n", "W02", 2),
@@ -61,6 +70,14 @@ WRONG = (
     ("pipelines: [a]\nbudget: b\n", "W07", 2),
     ("pipelines: [../a]\n", "W09", 1),
     ("pipelines: [/a]\n", "W09", 1),
+    (RATED.format("boiling: {rate: 1/year, per: broker, lasts: 1h}"), "W02", 4),
+    (RATED.format("kill: {rate: 1/year, per: broker, last: 1h}"), "W02", 4),
+    (RATED.format("kill: {rate: 1/year, lasts: 1h}"), "W03", 4),
+    ("pipelines: [a]\nrates: {faults: {}}\n", "W03", 2),
+    ("pipelines: [a]\nrates: {faults: {}, causes: {r: {rate: 1/year, lasts: 1h}}}\n", "W03", 2),
+    ("pipelines: [a]\nrates: none\n", "W04", 2),
+    (RATED.format("kill: often"), "W04", 4),
+    (RATED.format("kill: {rate: 1/year, per: rack, lasts: 1h}"), "W05", 4),
     ("- a\n", "W01", 1),
     ("pipelines: [a\n", "W01", 2),
 )
@@ -151,12 +168,15 @@ def test_schema_refuses_forms_that_the_reader_refuses(text: str, code: str) -> N
     assert not valid(text), code
 
 
+WITH_CHOICES = (Kind.CHOICE, Kind.CHOICES, Kind.VALUES)
+
+
 def test_schema_has_the_values_of_every_choice() -> None:
     text = str(schema())
     for key in keys():
         assert all(f"'{name}'" in text for name in choices_of(key)), key.path
         assert key.choices == "" or choices_of(key), key.path
-        assert (key.kind in (Kind.CHOICE, Kind.CHOICES, Kind.VALUES)) == bool(key.choices), key.path
+        assert key.kind is Kind.NAMED or (key.kind in WITH_CHOICES) == bool(key.choices), key.path
 
 
 def test_page_and_schema_are_those_of_the_tables() -> None:
