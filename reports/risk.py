@@ -87,7 +87,7 @@ def rounded(value: float, *, up: bool) -> str:
     """Return a number with two digits that are not zero, rounded up or down."""
     if value == 0:
         return "0"
-    exact = Decimal(value)
+    exact = Decimal(repr(value))
     unit = Decimal(1).scaleb(exact.adjusted() - DIGITS + 1)
     found = exact.quantize(unit, rounding=ROUND_CEILING if up else ROUND_FLOOR)
     return f"{found:.1e}" if abs(exact.adjusted()) > 4 else f"{found.normalize():,f}"
@@ -122,8 +122,8 @@ def _set(one: OfSet) -> str:
     number = "unknown" if one.a_year is None else f"{rounded(one.a_year, up=True)} a year"
     text = f"{faults} alone: {number}"
     if len(one.order) > 1 and one.least is not None:
-        most = "any time" if one.most is None else seconds(one.most)
-        text += f"; its trace has {seconds(one.least)} to {most} from the first fault to the last"
+        most = "or more" if one.most is None else f"to {seconds(one.most)}"
+        text += f"; its trace has {seconds(one.least)} {most} from the first fault to the last"
     if one.longer:
         kinds = wording.listed(one.longer)
         text += f", which is longer than the effects of {kinds} last: lasts may be too short"
