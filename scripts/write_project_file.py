@@ -81,6 +81,19 @@ acceptance with its reason and place. From the next day on the property is requi
 holds. A comment is about the pipelines whose values come from its file, in each check and not only in those of a
 project file. `--fail-on P` counts P also where its violation is accepted.
 
+## Rates
+
+The section `rates` has the rates of faults and of common causes, from which `proofka risk` computes the expected number of
+violations a year ([risk.md](risk.md#rates)). No other command reads the section.
+
+```yaml
+rates:
+  faults:
+    kill: {rate: 4/year, per: broker, lasts: 10min}
+  causes:
+    rack: {rate: 0.05/year, lasts: 2h, faults: 2 kill}
+```
+
 ## Editors
 
 [proofka.schema.json](proofka.schema.json) is a JSON Schema of the file: editors complete and check keys and values with
