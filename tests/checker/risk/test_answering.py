@@ -49,7 +49,7 @@ def test_rates_of_brokers_are_multiplied_by_the_replicas() -> None:
     assert found.sources[0].one_more == pytest.approx(1.0, rel=1e-3)
 
 
-def test_the_upper_end_counts_what_was_not_explored() -> None:
+def test_the_upper_end_counts_unexplored_fault_sets() -> None:
     few = risk(replace(VIOLATED, cut_sets=(), status=Status.HOLDS, coverage=replace(COMPLETE, complete_to=1)))
     more = risk(replace(VIOLATED, cut_sets=(), status=Status.HOLDS))
     assert few.upper is not None
