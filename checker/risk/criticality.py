@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from proofka.model.deployment.budget import kinds_by_default
 from proofka.model.deployment.deployment import Deployment
@@ -18,7 +18,9 @@ class Critical:
     ``sets``: fault sets that violate the property. ``complete_to``: every set of more faults is critical; None if no
     number of faults is. ``limits``: kind -> the explored number of faults of this kind; more are critical.
     ``unexplored``: kinds of which a single fault is critical. ``kinds``: the kinds that matter to the property.
-    ``uncounted``: kinds whose faults do not count for ``complete_to``, because every number was explored.
+    ``uncounted``: kinds whose faults do not count for ``complete_to``, because every number was explored. ``windows``:
+    the time in years within which the faults of a set have to come. ``larger``: sets of one fault more than a set with
+    a window, which no exploration decided outside this window.
     """
 
     sets: tuple[CutSet, ...]
@@ -27,6 +29,13 @@ class Critical:
     unexplored: frozenset[str]
     kinds: frozenset[str]
     uncounted: frozenset[str] = frozenset()
+    windows: Mapping[CutSet, float] = field(default_factory=dict)
+    larger: tuple[CutSet, ...] = ()
+
+    @property
+    def every_set(self) -> tuple[CutSet, ...]:
+        """The sets that violate the property, and the larger sets that were not decided."""
+        return (*self.sets, *self.larger)
 
     def size(self, faults: Mapping[str, int]) -> int:
         """Return the number of faults that count for ``complete_to``."""
@@ -34,12 +43,28 @@ class Critical:
 
     def only(self, cut_set: CutSet) -> Critical:
         """Return the same with this fault set alone."""
-        return Critical((cut_set,), None, {}, frozenset(), self.kinds, self.uncounted)
+        return Critical((cut_set,), None, {}, frozenset(), self.kinds, self.uncounted, self.windows)
+
+    def within(self, windows: Mapping[CutSet, float]) -> Critical:
+        """Return the same with windows for some of its sets.
+
+        A run with one fault more than such a set was not explored, so the larger set has no window.
+        """
+        counted = sorted(self.kinds - self.uncounted)
+        larger = {_with(one, kind): None for one in windows for kind in counted}
+        return replace(self, windows=windows, larger=tuple(larger))
 
     @property
     def beyond(self) -> Critical:
         """The same without the sets that violate the property: those alone that were not explored."""
-        return Critical((), self.complete_to, self.limits, self.unexplored, self.kinds, self.uncounted)
+        return replace(self, sets=(), windows={})
+
+
+def _with(cut_set: CutSet, kind: str) -> CutSet:
+    """Return a fault set with one fault more."""
+    counts = dict(cut_set)
+    counts[kind] = counts.get(kind, 0) + 1
+    return tuple(sorted(counts.items()))
 
 
 def critical_of(verdict: Verdict, deployment: Deployment, rated: Collection[str]) -> Critical:

@@ -34,7 +34,7 @@ class Diagram:
     def __init__(self, sources: Sequence[Source], critical: Critical, arriving: Mapping[str, int]) -> None:
         self._critical = critical
         self._always = not critical.unexplored.isdisjoint(arriving)
-        self._sets = [dict(one) for one in critical.sets if any(kind in arriving for kind, _ in one)]
+        self._sets = [dict(one) for one in critical.every_set if any(kind in arriving for kind, _ in one)]
         counts = critical.size(arriving) > 0
         self._most = critical.complete_to if counts else None
         self._limits = {

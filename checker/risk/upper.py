@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from proofka.checker.risk.bands import banded
 from proofka.checker.risk.criticality import Critical
 from proofka.checker.risk.diagram import Diagram
 from proofka.checker.risk.sources import Source
@@ -17,15 +18,14 @@ class Completions:
         relevant = (source.only(critical.kinds) for source in sources)
         self._sources = tuple(source for source in relevant if source.faults)
         self._critical = critical
-        self._diagrams = [Diagram(self._sources, critical, source.faults) for source in self._sources]
+        found = banded(self._sources, critical)
+        self._active = found.active
+        self._arriving = [(source, Diagram(found.active, found.critical, source.faults)) for source in found.arriving]
 
     @property
     def a_year(self) -> float:
         """Expected number of such occurrences a year."""
-        return sum(
-            source.a_year * diagram.probability(source.faults)
-            for source, diagram in zip(self._sources, self._diagrams, strict=True)
-        )
+        return sum(source.a_year * diagram.probability(source.faults) for source, diagram in self._arriving)
 
     def without(self, name: str) -> float:
         """Return the same number if the source ``name`` had no occurrence."""
@@ -37,15 +37,14 @@ class Completions:
         The derivative of an expectation by the mean of a Poisson variable is the expectation of the difference that
         one more occurrence makes.
         """
-        chosen = next((source for source in self._sources if source.name == name), None)
-        if chosen is None:
-            return 0.0
+        bands = [band for band in self._active if band.name == name]
         found = 0.0
-        for source, diagram in zip(self._sources, self._diagrams, strict=True):
+        for source, diagram in self._arriving:
             alone = diagram.probability(source.faults)
-            found += alone if source is chosen else 0.0
-            beside = diagram.probability(_together(source.faults, chosen.faults))
-            found += source.a_year * chosen.lasts * (beside - alone)
+            found += alone if source.name == name else 0.0
+            for band in bands:
+                beside = diagram.probability(_together(source.faults, band.faults))
+                found += source.a_year * band.lasts * (beside - alone)
         return found
 
     def _with_rate(self, name: str, a_year: float) -> tuple[Source, ...]:
