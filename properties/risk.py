@@ -14,7 +14,9 @@ class OfSet:
     ``a_year`` is None if a kind has no rate. The numbers of several sets overlap, so they do not add up. ``order``: the
     faults of the trace in their order. ``least`` and ``most``: the time in ms that its run leaves between the first
     and the last fault (None: any time), or both None where the window was not computed. ``longer``: the kinds whose
-    fault can be further from the last fault of this run than its effects last.
+    fault can be further from the last fault of this run than its effects last. ``proven``: the greatest time in ms
+    between the faults in any run, or None; ``because``: the inequality that proves it, or the reason for None; empty if
+    nobody asked.
     """
 
     faults: CutSet
@@ -24,6 +26,8 @@ class OfSet:
     least: int | None = None
     most: int | None = None
     longer: tuple[str, ...] = ()
+    proven: int | None = None
+    because: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from math import inf
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from proofka.model.deployment.deployment import Deployment
+from proofka.model.durations import in_units
 from proofka.properties.rates import Rates
 from proofka.properties.risk import OfSet, OfSource, Risk, RiskAnswer
 from proofka.reports import lines, summary, wording
@@ -101,7 +103,8 @@ def details(risk: Risk) -> Iterator[str]:
         yield f"from the faults with rates: at most {rounded(risk.rated, up=True)} a year"
     if risk.why_lower:
         yield f"from 0: {risk.why_lower}"
-    for one in risk.sets[:MOST_SETS]:
+    largest = sorted(risk.sets, key=lambda one: -inf if one.a_year is None else -one.a_year)
+    for one in largest[:MOST_SETS]:
         yield _set(one)
     if len(risk.sets) > MOST_SETS:
         yield f"and {wording.counted(len(risk.sets) - MOST_SETS, 'more fault set')} (--json lists all)"
@@ -121,12 +124,15 @@ def _set(one: OfSet) -> str:
     faults = wording.fault_set(one.faults)
     number = "unknown" if one.a_year is None else f"{rounded(one.a_year, up=True)} a year"
     text = f"{faults} alone: {number}"
-    if len(one.order) > 1 and one.least is not None:
-        most = "or more" if one.most is None else f"to {seconds(one.most)}"
-        text += f"; its trace has {seconds(one.least)} {most} from the first fault to the last"
+    if one.proven is not None:
+        return f"{text}; in every run these faults come within {in_units(one.proven)}"
+    if one.because:
+        text += f"; {one.because}"
+    elif len(one.order) > 1 and one.least is not None:
+        most = "or more" if one.most is None else f"to {in_units(one.most)}"
+        text += f"; its trace has {in_units(one.least)} {most} from the first to the last"
     if one.longer:
-        kinds = wording.listed(one.longer)
-        text += f", which is longer than the effects of {kinds} last: lasts may be too short"
+        text += f"; effects of {wording.listed(one.longer)} last for less, so lasts may be too short"
     return text
 
 
@@ -134,8 +140,3 @@ def _source(one: OfSource) -> str:
     name = f"the cause {one.name}" if one.is_cause else one.name
     share = f"{100 * one.share:.0f} %"
     return f"{name} ({one.a_year:.3g} a year): {share} of the upper end; one more a year adds {one.one_more:.2g}"
-
-
-def seconds(milliseconds: int) -> str:
-    """Return a time in words: ``13.975 s``."""
-    return f"{milliseconds / 1000:g} s"

@@ -69,6 +69,7 @@ def _set(one: OfSet) -> Document:
         "order": list(one.order),
         "window": None if one.least is None else {"least_ms": one.least, "most_ms": one.most},
         "longer_than_effects": list(one.longer),
+        "window_of_all_runs": None if not one.because else {"most_ms": one.proven, "because": one.because},
     }
 
 

@@ -83,8 +83,8 @@ project file. `--fail-on P` counts P also where its violation is accepted.
 
 ## Rates
 
-The section `rates` has the rates of faults and of common causes, from which `proofka risk` computes the expected number of
-violations a year ([risk.md](risk.md#rates)). No other command reads the section.
+The section `rates` has the rates of faults and of common causes. From these `proofka risk` computes the expected number
+of violations a year ([risk.md](risk.md#rates)). No other command reads the section.
 
 ```yaml
 rates:

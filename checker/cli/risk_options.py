@@ -41,6 +41,14 @@ Properties = Annotated[
         autocompletion=complete_property,
     ),
 ]
+AllRuns = Annotated[
+    bool,
+    typer.Option(
+        "--windows",
+        help="For each set of two faults, find the longest time between them in all runs; this makes numbers smaller, "
+        "and takes some checks for each set (default: off).",
+    ),
+]
 AtMost = Annotated[
     float | None,
     typer.Option(

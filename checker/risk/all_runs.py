@@ -11,20 +11,29 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from proofka.checker.risk.windows import window_of
+from proofka.model.durations import in_units
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from proofka.checker.budget import Budget
     from proofka.model.deployment.deployment import Deployment
     from proofka.model.pipeline import Model
-    from proofka.properties.verdict import CutSet, Verdict
+    from proofka.properties.rates import Rates
+    from proofka.properties.verdict import CutSet, Result, Verdict
 
 MOST_CHECKS = 8
 """Number of checks after which a window is given up."""
 
 FAULTS = 2
 """Number of faults of the sets that have windows: with more faults, the clock would have to know the last one."""
+
+
+BETWEEN = "the time between the faults"
+"""The name of the time that the clock needs, in the inequalities of timing lemmas."""
+
+Proofs = dict[tuple[str, int], "Proof"]
+"""The proof for each fault set of two faults, by property and by the position of the set in its verdict."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,25 @@ class Proof:
 
     most: int | None
     because: str
+
+
+def proofs_of(
+    deployment: Deployment, result: Result, rates: Rates, properties: Collection[str], budget_of: Callable[[], Budget]
+) -> Proofs:
+    """Return the proofs of the windows of these properties' sets of two faults, where both kinds have rates.
+
+    Raise :class:`checker.solver.SolverUndecided` and :class:`checker.traces.ReplayMismatch` as a check does.
+    """
+    found: Proofs = {}
+    for verdict in result.verdicts:
+        for number, cut_set in enumerate(verdict.cut_sets):
+            lasts = [one.lasts for one in rates.faults if one.kind in dict(cut_set)]
+            if verdict.property in properties and has_two_faults(cut_set) and len(lasts) == len(cut_set):
+                within = 1000 * max(lasts)
+                found[verdict.property, number] = window_over_all_runs(
+                    deployment, verdict.property, cut_set, within, budget_of
+                )
+    return found
 
 
 def has_two_faults(cut_set: CutSet) -> bool:
@@ -56,18 +84,24 @@ def window_over_all_runs(
     most = 0
     for _ in range(MOST_CHECKS):
         if most >= within:
-            return Proof(None, f"a run leaves {most:,} ms between them, and the effects last for less")
-        verdict, found = _checked(deployment, name, cut_set, most + 1, budget_of())
+            return Proof(None, f"some run has {in_units(most)} between these faults, and their effects last for less")
+        verdict, found = checked_apart(deployment, name, cut_set, most + 1, budget_of())
         if verdict.coverage.complete_to < FAULTS or verdict.coverage.stopped is not None:
             return Proof(None, "a check ended at a limit before it decided the window")
         if not verdict.traces:
             if verdict.status.value not in ("holds", "vacuous"):
                 return Proof(None, "it was not decided whether more time is possible")
-            return Proof(most, verdict.lemmas[0].inequality if verdict.lemmas else "no run leaves more time")
+            return Proof(most, _inequality(verdict))
         if found is None:
-            return Proof(None, "a run leaves any time between them")
+            return Proof(None, "in some run any time passes between these faults")
         most = max(most + 1, found)
-    return Proof(None, f"not decided within {MOST_CHECKS} checks; a run leaves {most:,} ms between them")
+    return Proof(None, f"not decided within {MOST_CHECKS} checks; some run has {in_units(most)} between these faults")
+
+
+def _inequality(verdict: Verdict) -> str:
+    """Return the inequality of a timing lemma that excludes more time between the faults."""
+    of_all = [lemma.inequality for lemma in verdict.lemmas]
+    return next((one for one in of_all if BETWEEN in one), "no run leaves more time")
 
 
 def apart(model: Model, least: int) -> Model:
@@ -79,7 +113,7 @@ def apart(model: Model, least: int) -> Model:
 
     came = flag("a_fault_came")
     clock = Clock("since_the_first_fault", {}, came.is_set, "the first fault")
-    need = Need(clock, at_least=Duration.of(Quantity("the time between the faults", least, least)))
+    need = Need(clock, at_least=Duration.of(Quantity(BETWEEN, least, least)))
     system = model.system
     actions, needs = [], dict(system.needs)
     for action in system.actions:
@@ -99,7 +133,7 @@ def apart(model: Model, least: int) -> Model:
     return replace(model, system=changed)
 
 
-def _checked(
+def checked_apart(
     deployment: Deployment, name: str, cut_set: CutSet, least: int, budget: Budget
 ) -> tuple[Verdict, int | None]:
     """Return the verdict on a property with exactly these faults, at least ``least`` ms apart, and the greatest time

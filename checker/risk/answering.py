@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from proofka.checker.risk.criticality import critical_of
-from proofka.checker.risk.lower import runs_a_year
+from proofka.checker.risk.all_runs import Proofs
+from proofka.checker.risk.criticality import Critical, critical_of
+from proofka.checker.risk.lower import MS, runs_a_year
 from proofka.checker.risk.sources import Source, sources_of
 from proofka.checker.risk.upper import Completions
 from proofka.checker.risk.windows import Window, Windows
 from proofka.model.deployment.deployment import Deployment
 from proofka.properties.rates import YEAR, Rates
 from proofka.properties.risk import OfSet, OfSource, Risk
-from proofka.properties.verdict import Result, Status, Verdict
+from proofka.properties.verdict import CutSet, Result, Status, Verdict
 
 GOAL = "recoverability"
 """The property that a bound can leave open without a trace in its coverage: a state may come back with larger sizes."""
@@ -21,12 +22,13 @@ GOAL = "recoverability"
 
 @dataclass(frozen=True)
 class Question:
-    """A deployment with its result, rates, and the windows of its traces."""
+    """A deployment with its result, rates, the windows of its traces, and proofs about all runs."""
 
     deployment: Deployment
     result: Result
     rates: Rates
     windows: Windows
+    proofs: Proofs = field(default_factory=dict)
 
     def risks(self, properties: Sequence[str]) -> tuple[Risk, ...]:
         """Return the risks of these properties, in the order of the result."""
@@ -41,8 +43,26 @@ class _Asked:
         rates, deployment = question.rates, question.deployment
         self._sources = sources_of(rates, deployment.cluster.replicas)
         rated = {kind for source in self._sources for kind in source.faults}
-        self._critical = critical_of(verdict, deployment, rated)
+        self._critical = self._smaller(critical_of(verdict, deployment, rated))
         self._unrated = rates.unrated(kind for kind, _ in verdict.coverage.kinds)
+
+    def _smaller(self, critical: Critical) -> Critical:
+        """Return the critical sets, with windows where these make the number smaller: both numbers are upper ends.
+
+        A set with a window counts less often, and the larger sets, of which nothing is known, count in addition.
+        """
+        windows = self._proven()
+        if not windows:
+            return critical
+        within = critical.within(windows)
+        without_windows, with_windows = (Completions(self._sources, one).a_year for one in (critical, within))
+        return within if with_windows < without_windows else critical
+
+    def _proven(self) -> dict[CutSet, float]:
+        """Return the windows in years that are proven for fault sets of the property."""
+        proofs = self._question.proofs
+        known = {one: proofs.get((self._verdict.property, n)) for n, one in enumerate(self._verdict.cut_sets)}
+        return {one: proof.most * MS for one, proof in known.items() if proof is not None and proof.most is not None}
 
     def risk(self) -> Risk:
         """Return the risk of the property."""
@@ -102,11 +122,16 @@ class _Asked:
         alone = None
         if faults and not rates.unrated(kind for kind, _ in faults):
             alone = Completions(self._sources, self._critical.only(faults)).a_year
+        proof = self._question.proofs.get((verdict.property, number))
+        found = OfSet(faults, alone, 0.0)
+        if proof is not None:
+            found = replace(found, proven=proof.most, because=proof.because)
         window = self._question.windows.get((verdict.property, number))
         if window is None:
-            return OfSet(faults, alone, 0.0)
+            return found
         least, most = window.span
-        return OfSet(faults, alone, self._runs(window), window.order, least, most, tuple(self._longer(window)))
+        longer = tuple(self._longer(window))
+        return replace(found, runs_a_year=self._runs(window), order=window.order, least=least, most=most, longer=longer)
 
     def _runs(self, window: Window) -> float:
         rates = self._question.rates

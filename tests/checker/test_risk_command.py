@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from proofka.checker.cli import app
 from proofka.properties.verdict import Status, Verdict
 from proofka.reports.document import to_document
+from tests.checker.risk.test_windows import TWO_BROKERS
 from tests.reports import samples
 
 ROOT = Path(__file__).parents[2]
@@ -142,6 +143,20 @@ def test_codes_have_a_meaning() -> None:
         found = CliRunner().invoke(app, ["help", code])
         assert found.exit_code == 0
         assert f"{code} is the code of an error" in found.stdout
+
+
+def test_windows_over_all_runs_make_the_number_smaller() -> None:
+    Path("two.yaml").write_text(TWO_BROKERS.replace("RANGE", "1s..60s"), encoding="utf-8")
+    Path("rates.yaml").write_text(RATES.replace("consumer-crash", "slow-follower"), encoding="utf-8")
+    asked = ("two.yaml", "--rates", "rates.yaml", "--faults", "2")
+    (without,), (within,) = document(*asked)["risks"], document(*asked, "--windows")["risks"]
+    sets = {tuple(sorted(one["faults"])): one for one in within["fault_sets"]}
+    found = sets["kill", "power-loss"]
+    assert found["window_of_all_runs"]["most_ms"] > 60_000
+    alone = {tuple(sorted(one["faults"])): one["alone"] for one in without["fault_sets"]}
+    assert found["alone"] < 0.5 * alone["kill", "power-loss"]
+    assert within["upper"] <= without["upper"]
+    assert all(one["window_of_all_runs"] is None for one in without["fault_sets"])
 
 
 def test_repairs_are_printed_with_their_numbers() -> None:

@@ -115,6 +115,24 @@ def test_sources_with_a_small_share_are_left_out() -> None:
     assert "slow-follower" not in text
 
 
+def test_sets_tell_their_windows() -> None:
+    said = [next(iter(details(replace(VIOLATED, why_lower="", sets=(one,))))) for one in WINDOWS]
+    assert said == [
+        "{2 kill} alone: 0.01 a year; in every run these faults come within 1 min 37.7 s",
+        "{2 kill} alone: 0.01 a year; in some run any time passes between these faults; effects of kill last for less, "
+        "so lasts may be too short",
+        "{2 kill} alone: 0.01 a year; its trace has 6.9 s to 14 s from the first to the last",
+    ]
+
+
+TWICE = OfSet((("kill", 2),), 0.01, 0.0, ("kill", "kill"), 6900, 14000)
+WINDOWS = (
+    replace(TWICE, proven=97_700, because="a < b"),
+    replace(TWICE, because="in some run any time passes between these faults", longer=("kill",)),
+    TWICE,
+)
+
+
 def test_more_fault_sets_than_fit_are_counted() -> None:
     many = replace(VIOLATED, sets=(OfSet(KILL, 1.0, 0.0),) * 6)
     assert "and 2 more fault sets (--json lists all)" in list(details(many))

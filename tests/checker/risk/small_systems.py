@@ -51,9 +51,33 @@ SYSTEMS = (
 )
 
 
+WITH_WINDOWS = tuple(
+    System(one.name, one.sources, one.critical.within(dict(windows)))
+    for one, windows in (
+        (System("a pair within a window", SINGLE, critical({"a": 1, "b": 1})), [((("a", 1), ("b", 1)), 0.02)]),
+        (
+            System("pairs within two windows", SINGLE, critical({"a": 1, "b": 1}, {"a": 2}, complete_to=3)),
+            [((("a", 1), ("b", 1)), 0.02), ((("a", 2),), 0.035)],
+        ),
+        (
+            System("common causes and a window", WITH_CAUSES, critical({"a": 2}, {"b": 1, "c": 1}, complete_to=3)),
+            [((("b", 1), ("c", 1)), 0.05)],
+        ),
+        (
+            System("a window of no length", WITH_CAUSES, critical({"a": 1, "c": 1}, complete_to=4)),
+            [((("a", 1), ("c", 1)), 0.0)],
+        ),
+    )
+)
+"""Systems in which some sets have to come within a window. Larger sets have none."""
+
+
 def minimal_sets(what: Critical) -> list[FaultSet]:
     """Return all smallest critical sets, those that were not explored among them, one by one."""
-    found: list[FaultSet] = [dict(one) for one in what.sets]
+    found: list[FaultSet] = [dict(one) for one in what.sets if one not in what.windows]
+    for one in what.windows:
+        counted = sorted(what.kinds - what.uncounted)
+        found += [{**dict(one), kind: dict(one).get(kind, 0) + 1} for kind in counted]
     found += [{kind: 1} for kind in sorted(what.unexplored)]
     found += [{kind: most + 1} for kind, most in what.limits.items()]
     if what.complete_to is not None:

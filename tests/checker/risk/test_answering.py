@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from proofka.checker.risk.all_runs import Proof
 from proofka.checker.risk.answering import GOAL, Question, remarks_of
 from proofka.checker.risk.criticality import critical_of
 from proofka.checker.risk.windows import Window
@@ -30,12 +31,21 @@ BOTH = (("kill", 1), ("power-loss", 1))
 VIOLATED = verdict("no-skip", Status.VIOLATED, cut_sets=((("kill", 1),),), coverage=COMPLETE)
 
 
+MANY = (("consumer-crash", 9), ("kill", 9), ("power-loss", 9))
+
+
 def risk(
-    found: Verdict, rates: Rates = RATES, windows: Sequence[Window] = (), faults: FaultBudget = DEPLOYMENT.faults
+    found: Verdict,
+    rates: Rates = RATES,
+    windows: Sequence[Window] = (),
+    *,
+    proofs: Sequence[Proof] = (),
+    faults: FaultBudget = DEPLOYMENT.faults,
 ) -> Risk:
     deployment = replace(DEPLOYMENT, faults=faults)
     known = {(found.property, number): window for number, window in enumerate(windows)}
-    (answer,) = Question(deployment, replace(RESULT, verdicts=(found,)), rates, known).risks([found.property])
+    proven = {(found.property, number): proof for number, proof in enumerate(proofs)}
+    (answer,) = Question(deployment, replace(RESULT, verdicts=(found,)), rates, known, proven).risks([found.property])
     return answer
 
 
@@ -180,6 +190,23 @@ def test_windows_that_are_longer_than_effects_are_told() -> None:
     long = risk(pair, windows=[Window(("kill", "power-loss"), ((0, 600_001), (0, 0)), 0)])
     without_end = risk(pair, windows=[Window(("kill", "power-loss"), ((0, None), (0, 0)), 0)])
     assert [one.sets[0].longer for one in (short, long, without_end)] == [(), ("kill",), ("kill",)]
+
+
+def test_proven_windows_make_the_number_smaller() -> None:
+    pair = replace(VIOLATED, cut_sets=(BOTH,), coverage=replace(COMPLETE, complete_to=4, kinds=MANY))
+    without, within = risk(pair), risk(pair, proofs=[Proof(6_000, "a < b")])
+    assert without.upper is not None
+    assert within.upper is not None
+    assert within.upper < 0.05 * without.upper
+    assert (within.sets[0].proven, within.sets[0].because) == (6_000, "a < b")
+    assert risk(pair, proofs=[Proof(None, "a limit")]).upper == without.upper
+
+
+def test_windows_never_raise_the_number() -> None:
+    """Larger sets that nobody explored count with a window, which can outweigh what the window saves."""
+    often = Rates(tuple(replace(one, a_year=3000.0) for one in RATES.faults), ())
+    pair = replace(VIOLATED, cut_sets=(BOTH,), coverage=replace(COMPLETE, complete_to=9, kinds=MANY))
+    assert risk(pair, often, proofs=[Proof(1_790_000, "a < b")]).upper == risk(pair, often).upper
 
 
 def test_remarks_name_the_common_causes_or_the_independence() -> None:

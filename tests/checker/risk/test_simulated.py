@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from proofka.checker.risk.criticality import Critical
 from proofka.checker.risk.lower import MS, runs_a_year
 from proofka.checker.risk.sources import Source
 from proofka.checker.risk.upper import Completions
 from proofka.checker.risk.windows import Window
-from tests.checker.risk.small_systems import SYSTEMS, FaultSet, System, completes, minimal_sets, source
+from tests.checker.risk.small_systems import SYSTEMS, WITH_WINDOWS, System, completes, minimal_sets, source
 
 BATCHES = 30
 YEARS = 15.0
@@ -41,19 +42,29 @@ def occurrences(sources: Sequence[Source], years: float, chance: random.Random) 
 
 
 def completions(
-    sources: Sequence[Source], sets: Sequence[FaultSet], years: float, chance: random.Random, duration: Duration
+    sources: Sequence[Source], what: Critical, years: float, chance: random.Random, duration: Duration
 ) -> float:
     """Return the number of completing occurrences a year in a simulated time. The first year counts for nothing."""
-    count, active = 0, list[tuple[float, Source]]()
+    sets = minimal_sets(what)
+    count, active = 0, list[tuple[float, float, Source]]()
     for at, one in occurrences(sources, years + 1, chance):
-        active = [(end, other) for end, other in active if end > at]
-        faults: dict[str, int] = {}
-        for _, other in active:
-            for kind, number in other.faults.items():
-                faults[kind] = faults.get(kind, 0) + number
-        count += at >= 1 and completes(faults, one.faults, sets)
-        active.append((at + duration(chance, one.lasts), one))
+        active = [entry for entry in active if entry[1] > at]
+        is_complete = completes(faults_of(active, 0.0), one.faults, sets) or any(
+            completes(faults_of(active, at - window), one.faults, [dict(within)])
+            for within, window in what.windows.items()
+        )
+        count += at >= 1 and is_complete
+        active.append((at, at + duration(chance, one.lasts), one))
     return count / years
+
+
+def faults_of(active: Sequence[tuple[float, float, Source]], since: float) -> dict[str, int]:
+    """Return the faults of the active occurrences that began at a time or later."""
+    found: dict[str, int] = {}
+    for begun, _, one in active:
+        for kind, number in one.faults.items() if begun >= since else ():
+            found[kind] = found.get(kind, 0) + number
+    return found
 
 
 def is_close(found: Sequence[float], expected: float) -> bool:
@@ -61,14 +72,16 @@ def is_close(found: Sequence[float], expected: float) -> bool:
     return abs(statistics.mean(found) - expected) <= 4 * error
 
 
-CASES = [(one, "fixed") for one in SYSTEMS] + [(SYSTEMS[place], name) for place in (3, 9) for name in DURATIONS]
+CASES = [(one, "fixed") for one in (*SYSTEMS, *WITH_WINDOWS)] + [
+    (SYSTEMS[place], name) for place in (3, 9) for name in DURATIONS
+]
 
 
 @pytest.mark.parametrize(("system", "durations"), CASES, ids=lambda one: getattr(one, "name", one))
 def test_upper_ends_are_those_of_a_simulation(system: System, durations: str) -> None:
-    chance, sets = random.Random(f"{system.name} {durations}"), minimal_sets(system.critical)
+    chance = random.Random(f"{system.name} {durations}")
     relevant = [one.only(system.critical.kinds) for one in system.sources]
-    found = [completions(relevant, sets, YEARS, chance, DURATIONS[durations]) for _ in range(BATCHES)]
+    found = [completions(relevant, system.critical, YEARS, chance, DURATIONS[durations]) for _ in range(BATCHES)]
     assert statistics.mean(found) > 0
     assert is_close(found, Completions(system.sources, system.critical).a_year)
 
@@ -76,8 +89,8 @@ def test_upper_ends_are_those_of_a_simulation(system: System, durations: str) ->
 def test_simulation_tells_a_number_that_is_wrong() -> None:
     """Three tenths more are outside the allowed difference, so the comparison above can fail."""
     system = SYSTEMS[3]
-    chance, sets = random.Random(5), minimal_sets(system.critical)
-    found = [completions(system.sources, sets, YEARS, chance, DURATIONS["fixed"]) for _ in range(BATCHES)]
+    chance = random.Random(5)
+    found = [completions(system.sources, system.critical, YEARS, chance, DURATIONS["fixed"]) for _ in range(BATCHES)]
     assert is_close(found, Completions(system.sources, system.critical).a_year)
     assert not is_close(found, 1.3 * Completions(system.sources, system.critical).a_year)
 

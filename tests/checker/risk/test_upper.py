@@ -16,6 +16,7 @@ from tests.checker.risk.small_systems import (
     SINGLE,
     SYSTEMS,
     WITH_CAUSES,
+    WITH_WINDOWS,
     FaultSet,
     System,
     completes,
@@ -102,6 +103,30 @@ def test_pairs_have_the_closed_form_of_two_windows() -> None:
     assert Completions([one, other], critical({"a": 1, "b": 1})).a_year == pytest.approx(expected, rel=1e-13)
 
 
+def test_pairs_within_a_window_have_the_closed_form() -> None:
+    one, other, pair = source("a", 3.0, 0.05), source("b", 7.0, 0.01), (("a", 1), ("b", 1))
+    expected = 3.0 * -math.expm1(-7.0 * 0.01) + 7.0 * -math.expm1(-3.0 * 0.02)
+    what = replace(critical(dict(pair)), windows={pair: 0.02})
+    assert Completions([one, other], what).a_year == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("system", WITH_WINDOWS, ids=lambda one: one.name)
+def test_windows_lower_the_number_and_long_windows_change_nothing(system: System) -> None:
+    short = Completions(system.sources, replace(system.critical, larger=())).a_year
+    without = replace(system.critical, windows={}, larger=())
+    longest = dict.fromkeys(system.critical.windows, 100.0)
+    assert short < Completions(system.sources, without).a_year
+    long = Completions(system.sources, replace(without, windows=longest)).a_year
+    assert long == pytest.approx(Completions(system.sources, without).a_year)
+
+
+def test_larger_sets_than_one_with_a_window_have_no_window() -> None:
+    what = critical({"a": 1, "b": 1}, kinds=frozenset("abc")).within({(("a", 1), ("b", 1)): 0.01})
+    assert what.larger == ((("a", 2), ("b", 1)), (("a", 1), ("b", 2)), (("a", 1), ("b", 1), ("c", 1)))
+    assert what.beyond.every_set == what.larger
+    assert what.only((("a", 1), ("b", 1))).larger == ()
+
+
 def test_more_faults_than_explored_have_the_tail_of_a_poisson_variable() -> None:
     few = [source("a", 5.0, 0.02)]
     expected = 5.0 * sum(poisson(0.1, number) for number in range(3, 40))
@@ -129,7 +154,7 @@ def test_longer_effects_never_lower_the_number(system: System) -> None:
     assert Completions(longer, system.critical).a_year >= Completions(system.sources, system.critical).a_year
 
 
-@pytest.mark.parametrize("system", SYSTEMS, ids=lambda one: one.name)
+@pytest.mark.parametrize("system", [*SYSTEMS, *WITH_WINDOWS], ids=lambda one: one.name)
 def test_one_more_occurrence_is_the_derivative_by_the_rate(system: System) -> None:
     completions = Completions(system.sources, system.critical)
     for place, one in enumerate(system.sources):
