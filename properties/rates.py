@@ -37,7 +37,11 @@ class FaultRate:
 
 @dataclass(frozen=True)
 class CommonCause:
-    """A cause that makes several faults happen together. ``a_year`` and ``lasts`` as for a fault."""
+    """A cause that makes several faults come together.
+
+    ``a_year``: number of occurrences a year. ``lasts``: the longest time in seconds from the first fault until no fault
+    of the occurrence has effects any more.
+    """
 
     name: str
     faults: CutSet

@@ -2,7 +2,7 @@
 
 The occurrences of a source with ages in disjoint bands are independent Poisson variables, so each band is a source of
 the diagram. A fault also counts as a *recent* fault for each window that its whole band lies within, and a fault set
-with a window asks for recent faults.
+with a window asks for recent faults. The faults of a common cause come at any time while it lasts, so they are always recent.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ def _recent(kind: str, window: float) -> str:
 
 def _bands(source: Source, recent: Mapping[tuple[str, float], str]) -> Iterable[Source]:
     """Yield the active occurrences of a source by age; the name of each band is that of the source."""
+    if source.is_cause:
+        yield _aged(source, 0.0, recent)
+        return
     ends = {window for kind, window in recent if kind in source.faults and window < source.lasts}
     start = 0.0
     for end in (*sorted(ends), source.lasts):

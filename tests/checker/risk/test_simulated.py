@@ -59,10 +59,10 @@ def completions(
 
 
 def faults_of(active: Sequence[tuple[float, float, Source]], since: float) -> dict[str, int]:
-    """Return the faults of the active occurrences that began at a time or later."""
+    """Return the faults of the active occurrences that began at a time or later, and of all common causes."""
     found: dict[str, int] = {}
     for begun, _, one in active:
-        for kind, number in one.faults.items() if begun >= since else ():
+        for kind, number in one.faults.items() if begun >= since or one.is_cause else ():
             found[kind] = found.get(kind, 0) + number
     return found
 

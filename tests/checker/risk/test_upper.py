@@ -110,6 +110,15 @@ def test_pairs_within_a_window_have_the_closed_form() -> None:
     assert Completions([one, other], what).a_year == pytest.approx(expected, rel=1e-13)
 
 
+def test_faults_of_a_cause_can_come_at_any_time_while_it_lasts() -> None:
+    """A rollout kills a second broker long after it began, so a window does not tell these kills apart."""
+    one, pair = source("a", 3.0, 0.05), (("a", 2),)
+    rollout = source("rollout", 2.0, 0.2, {"a": 1})
+    what = replace(critical(dict(pair)), windows={pair: 0.001})
+    expected = 3.0 * -math.expm1(-(3.0 * 0.001 + 2.0 * 0.2)) + 2.0 * -math.expm1(-(3.0 * 0.001 + 2.0 * 0.2))
+    assert Completions([one, rollout], what).a_year == pytest.approx(expected, rel=1e-13)
+
+
 @pytest.mark.parametrize("system", WITH_WINDOWS, ids=lambda one: one.name)
 def test_windows_lower_the_number_and_long_windows_change_nothing(system: System) -> None:
     short = Completions(system.sources, replace(system.critical, larger=())).a_year
