@@ -191,7 +191,7 @@ def remarks_of(deployment: Deployment, rates: Rates) -> tuple[str, ...]:
     sizes = ", ".join(f"{name} {size}" for name, size in deployment.sizes.items())
     year = f"{YEAR // 86400} days"
     return (
-        f"The numbers are about one partition and a year of {year}; violations by the same faults count once.",
+        f"The numbers are about one partition and a year of {year}; violations that one fault completes count once.",
         f"Faults come independently of each other, at constant rates, {together}.",
         "A fault plays no part any more once its effects have lasted as long as the rates say.",
         f"The numbers rest on the verdicts, and are about the same sizes ({sizes}).",

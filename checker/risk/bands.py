@@ -2,7 +2,8 @@
 
 The occurrences of a source with ages in disjoint bands are independent Poisson variables, so each band is a source of
 the diagram. A fault also counts as a *recent* fault for each window that its whole band lies within, and a fault set
-with a window asks for recent faults. The faults of a common cause come at any time while it lasts, so they are always recent.
+with a window asks for recent faults. The faults of a common cause come at any time while it lasts, so they are always
+recent.
 """
 
 from __future__ import annotations

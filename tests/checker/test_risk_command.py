@@ -159,6 +159,24 @@ def test_windows_over_all_runs_make_the_number_smaller() -> None:
     assert all(one["window_of_all_runs"] is None for one in without["fault_sets"])
 
 
+@pytest.mark.slow
+def test_the_example_of_the_page_is_the_output() -> None:
+    page = (ROOT / "docs" / "risk.md").read_text(encoding="utf-8").partition("## Example\n")[2]
+    _, rates, _, told, *_ = page.split("```")
+    Path("rates.yaml").write_text(rates.removeprefix("yaml\n"), encoding="utf-8")
+    shown, _, printed = told.strip().partition("\n")
+    words = shown.replace("examples/", f"{ROOT}/examples/").split()
+    status, out, _ = run(*words[3:])
+    assert status == 0
+    assert [line.rstrip() for line in out.splitlines()] == [line.rstrip() for line in printed.splitlines()]
+
+
+def test_the_rates_of_the_page_are_read() -> None:
+    page = (ROOT / "docs" / "risk.md").read_text(encoding="utf-8").partition("## Rates\n")[2]
+    Path("rates.yaml").write_text(page.split("```")[1].removeprefix("yaml\n"), encoding="utf-8")
+    assert run(written(HOLDS), "--rates", "rates.yaml")[0] == 0
+
+
 def test_repairs_are_printed_with_their_numbers() -> None:
     """With acks=1 a kill loses a record; with acks=all it does not."""
     text = 'kafka: "4.0"\nproducer: {acks: 1}\ntopic: {replicas: 3}\nassume: {faults: {total: 1, kill: 1}}\n'
