@@ -171,10 +171,11 @@ class _Asked:
 
     def _notes(self) -> Iterator[str]:
         verdict = self._verdict
-        for kind in sorted(self._critical.unexplored):
+        unexplored = sorted(self._critical.unexplored)
+        if unexplored:
             yield (
-                f"{kind} has a rate and was not explored, so each of these faults counts as a violation; check with "
-                f"--assume faults.{kind}=2"
+                f"{', '.join(unexplored)}: with a rate and not explored, so each of these faults counts as a violation; "
+                "name every kind with a rate in the check (--assume faults.KIND=2), or remove the rate"
             )
         if verdict.status is Status.VACUOUS:
             yield f"the pass is vacuous: {verdict.witness} was never reached"
