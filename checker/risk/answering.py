@@ -174,7 +174,7 @@ class _Asked:
         unexplored = sorted(self._critical.unexplored)
         if unexplored:
             yield (
-                f"{', '.join(unexplored)}: with a rate and not explored, so each of these faults counts as a violation; "
+                f"{', '.join(unexplored)}: with a rate and not explored, so each of these faults counts as violating; "
                 "name every kind with a rate in the check (--assume faults.KIND=2), or remove the rate"
             )
         if verdict.status is Status.VACUOUS:

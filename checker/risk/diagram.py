@@ -21,8 +21,8 @@ Node = tuple[tuple[int, ...], int]
 """The content of a node: the numbers of the tracked kinds, and the number of counted faults."""
 
 
-MOST_NODES = 2_000_000
-"""Number of nodes from which a diagram is refused; a node takes about 200 bytes and some microseconds."""
+MOST_NODES = 500_000
+"""Number of nodes from which a level of a diagram is refused; a node takes about 200 bytes and some microseconds."""
 
 
 class Diagram:
@@ -51,11 +51,42 @@ class Diagram:
         self._sources = [source for source in sources if source.active > 0 and self._matters(source)]
         self._added = [self._content(source.faults) for source in self._sources]
         self._terms = [_Terms(source.active) for source in self._sources]
-        self._known: dict[tuple[int, Node], float] = {}
+        self._complete: dict[Node, bool] = {}
 
     def probability(self, start: Mapping[str, int]) -> float:
-        """Return the probability that the active faults, with those of ``start``, contain a critical fault set."""
-        return 1.0 if self._always else self._below(0, self._content(start))
+        """Return the probability that the active faults, with those of ``start``, contain a critical fault set.
+
+        Raise TooLarge if a level of the diagram has too many nodes.
+        """
+        first = self._content(start)
+        if self._always or self._is_complete(first):
+            return 1.0
+        level, found = {first: 1.0}, 0.0
+        for terms, added in zip(self._terms, self._added, strict=True):
+            level, completed = self._decided(level, terms, added)
+            found += completed
+        return found
+
+    def _decided(self, level: Mapping[Node, float], terms: _Terms, added: Node) -> tuple[dict[Node, float], float]:
+        """Return the next level, after the number of active occurrences of a source is decided, and the probability
+        that this number completes a set.
+        """
+        following: dict[Node, float] = {}
+        completed = 0.0
+        for start, weight in level.items():
+            node, number = start, 0
+            while not self._is_complete(node):
+                more = self._with(node, added)
+                part = terms.at_least(number) if more == node else terms.exactly(number)
+                following[node] = following.get(node, 0.0) + weight * part
+                if more == node:
+                    break
+                node, number = more, number + 1
+            else:
+                completed += weight * terms.at_least(number)
+        if len(following) > MOST_NODES:
+            raise TooLarge("the fault sets are too many for an exact number; explore fewer faults (--faults)")
+        return following, completed
 
     def _matters(self, source: Source) -> bool:
         return self._content(source.faults) != self._content({})
@@ -70,6 +101,11 @@ class Diagram:
         return both, 0 if self._most is None else min(size + larger, self._most + 1)
 
     def _is_complete(self, node: Node) -> bool:
+        if node not in self._complete:
+            self._complete[node] = self._has_a_set(node)
+        return self._complete[node]
+
+    def _has_a_set(self, node: Node) -> bool:
         tracked, size = node
         if self._most is not None and size > self._most:
             return True
@@ -77,29 +113,6 @@ class Diagram:
         if any(numbers[kind] > most for kind, most in self._limits.items()):
             return True
         return any(all(numbers[kind] >= count for kind, count in one.items()) for one in self._sets)
-
-    def _below(self, level: int, node: Node) -> float:
-        """Return the probability that the sources from ``level`` on complete a set, from this content on."""
-        if self._is_complete(node):
-            return 1.0
-        if level == len(self._sources):
-            return 0.0
-        if (level, node) not in self._known:
-            if len(self._known) >= MOST_NODES:
-                raise TooLarge("the fault sets are too many for an exact number; explore fewer faults (--faults)")
-            self._known[level, node] = self._decided(level, node)
-        return self._known[level, node]
-
-    def _decided(self, level: int, node: Node) -> float:
-        terms, added = self._terms[level], self._added[level]
-        total, number = 0.0, 0
-        while not self._is_complete(node):
-            following = self._with(node, added)
-            if following == node:
-                return total + terms.at_least(number) * self._below(level + 1, node)
-            total += terms.exactly(number) * self._below(level + 1, node)
-            node, number = following, number + 1
-        return total + terms.at_least(number)
 
 
 class _Terms:

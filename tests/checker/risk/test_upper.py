@@ -9,7 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from proofka.checker.risk import diagram
 from proofka.checker.risk.criticality import Critical
+from proofka.checker.risk.errors import TooLarge
 from proofka.checker.risk.sources import Source
 from proofka.checker.risk.upper import Completions
 from tests.checker.risk.small_systems import (
@@ -181,3 +183,15 @@ def test_a_source_without_occurrences_takes_its_part_away() -> None:
     others = [one for one in WITH_CAUSES if one.name != "rack"]
     assert completions.without("rack") == pytest.approx(Completions(others, critical({"a": 2})).a_year)
     assert completions.without("rack") < completions.a_year
+
+
+def test_hundreds_of_sources_are_decided() -> None:
+    many = [source(f"cause {number}", 0.01, 0.1, {"a": 1}) for number in range(600)]
+    expected = 6.0 * (1 - math.exp(-0.6))
+    assert Completions(many, critical({"a": 2})).a_year == pytest.approx(expected, rel=1e-9)
+
+
+def test_diagrams_with_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagram, "MOST_NODES", 3)
+    with pytest.raises(TooLarge, match=r"explore fewer faults \(--faults\) \(X03\)"):
+        _ = Completions(WITH_CAUSES, critical({"a": 2, "b": 1}, complete_to=4)).a_year
