@@ -186,8 +186,8 @@ def test_a_source_without_occurrences_takes_its_part_away() -> None:
 
 
 def test_hundreds_of_sources_are_decided() -> None:
-    many = [source(f"cause {number}", 0.01, 0.1, {"a": 1}) for number in range(600)]
-    expected = 6.0 * (1 - math.exp(-0.6))
+    many = [source(f"cause {number}", 0.01, 0.1, {"a": 1}) for number in range(250)]
+    expected = 2.5 * (1 - math.exp(-0.25))
     assert Completions(many, critical({"a": 2})).a_year == pytest.approx(expected, rel=1e-9)
 
 
