@@ -103,7 +103,7 @@ def test_rates_are_needed() -> None:
     status, _, err = run(written(ALONE))
     assert status == 2
     assert "give --rates FILE" in err
-    assert "(X01)" in err
+    assert "(D01)" in err
 
 
 def test_rates_of_the_project_file_of_the_folder_are_read() -> None:
@@ -128,18 +128,18 @@ def test_wrong_rates_are_named_in_a_line() -> None:
 def test_unknown_properties_are_refused() -> None:
     status, _, err = run(written(ALONE), "--rates", "rates.yaml", "--property", "no-skips")
     assert status == 2
-    assert "--property no-skips: has no verdict here; choose from no-acked-loss (X02)" in err
+    assert "--property no-skips: has no verdict here; choose from no-acked-loss (D02)" in err
 
 
 def test_a_trace_of_another_model_is_refused() -> None:
     """The trace of several faults in this result is no run of the model."""
     status, _, err = run(written(samples.VIOLATED), "--rates", "rates.yaml")
     assert status == 2
-    assert "(X04)" in err
+    assert "(D04)" in err
 
 
 def test_codes_have_a_meaning() -> None:
-    for code in ("X01", "X02", "X03", "X04", "W06"):
+    for code in ("D01", "D02", "D03", "D04", "W06"):
         found = CliRunner().invoke(app, ["help", code])
         assert found.exit_code == 0
         assert f"{code} is the code of an error" in found.stdout

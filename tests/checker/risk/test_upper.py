@@ -193,5 +193,5 @@ def test_hundreds_of_sources_are_decided() -> None:
 
 def test_diagrams_with_too_many_nodes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diagram, "MOST_NODES", 3)
-    with pytest.raises(TooLarge, match=r"explore fewer faults \(--faults\) \(X03\)"):
+    with pytest.raises(TooLarge, match=r"explore fewer faults \(--faults\) \(D03\)"):
         _ = Completions(WITH_CAUSES, critical({"a": 2, "b": 1}, complete_to=4)).a_year
