@@ -16,6 +16,10 @@ EXIT_PARTLY_READ = 9
 """A live cluster was not read completely: a broker is down, or does not answer."""
 
 
+EXIT_NO_POLICY = 10
+"""A rule of a policy cannot be read or decided; the other rules were decided."""
+
+
 def exit_status(
     verdicts: Sequence[Verdict], fail_on: Collection[str] = (), *, fails_on_known_defects: bool = False
 ) -> int:

@@ -12,6 +12,7 @@ WITH_CODES = (
     "proofka.checker.live.errors",
     "proofka.checker.conformance.errors",
     "proofka.checker.conformance.lab",
+    "proofka.checker.policies.errors",
     "proofka.checker.reproduction.errors",
     "proofka.checker.risk.errors",
 )

@@ -171,6 +171,7 @@ FaultsOfBoth = Annotated[
         f"{_FAULTS} (default: the total of the result on the other side, else the larger total in the files, else 1)."
     ),
 ]
+FaultsOfPolicy = Annotated[str | None, _faults_option(f"{_FAULTS} (default: the total of the matrix, else 2).")]
 FaultsToRepair = Annotated[
     str | None,
     _faults_option(

@@ -28,6 +28,7 @@ from proofka.checker.cli.lsp import lsp
 from proofka.checker.cli.mcp import mcp
 from proofka.checker.cli.memory_errors import one_line_without_memory
 from proofka.checker.cli.no_cache import one_line_without_cache
+from proofka.checker.cli.policy import policy
 from proofka.checker.cli.properties import properties
 from proofka.checker.cli.prove import prove
 from proofka.checker.cli.published import published
@@ -124,6 +125,7 @@ app.command(short_help="Explore a published protocol.")(published)
 app.command(short_help="Prove a published protocol by induction.")(prove)
 app.command(short_help="Write a system for other tools.")(export)
 app.command(short_help="Decide published claims about Kafka.")(claims)
+app.command(short_help="Decide the rules of a policy, or derive a rule.")(policy)
 app.command()(properties)
 app.command(short_help="List known defects of releases and clients.")(defects)
 app.command(short_help="Show or delete the data kept between runs.")(cache)

@@ -72,7 +72,11 @@ class Matrix:
     def read(self, number: int, overrides: Mapping[str, str] | None = None) -> Deployment:
         """Return the deployment of a combination; ``overrides`` are options as in ``--assume``. Raises
         DeploymentError."""
-        return deployment_by(self._tree(self.chosen(number)), self.file, self.called(number), overrides)
+        return deployment_by(self.tree(number), self.file, self.called(number), overrides)
+
+    def tree(self, number: int) -> yaml_tree.Mapping:
+        """Return a combination as the tree of a deployment file. Raises DeploymentError."""
+        return self._tree(self.chosen(number))
 
     def check_keys(self) -> None:
         """Raise UnknownKeyError for a key that no deployment has, because every combination would be rejected."""
