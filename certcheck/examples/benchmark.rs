@@ -56,14 +56,14 @@ fn main() {
         let last = terms.add("Bool", format!("(= {c} 3)"));
         let more = terms.add("Int", format!("(+ {c} 1)"));
         let next = terms.add("Int", format!("(ite {last} 0 {more})"));
-        let mut updates = format!("({c} {next})");
+        let mut updates = format!("(set-info :next ({c} {next}))\n");
         for variable in (COUNTERS..VARIABLES).filter(|variable| variable % COUNTERS == counter) {
             let mut value = terms.add("Int", format!("{}", follows(variable, 0)));
             for now in 0..3 {
                 let is = terms.add("Bool", format!("(= {c} {now})"));
                 value = terms.add("Int", format!("(ite {is} {} {value})", follows(variable, now + 1)));
             }
-            write!(updates, " ({} {value})", name(variable)).unwrap();
+            writeln!(updates, "(set-info :next ({} {value}))", name(variable)).unwrap();
         }
         for part in 0..15 {
             let mut decide = vec![terms.add("Bool", format!("(< {} 2)", name((counter + 1) % COUNTERS)))];
@@ -80,7 +80,7 @@ fn main() {
             }
             let guard = if count % 2 == 0 { [filler, decide].concat() } else { [decide, filler].concat() };
             let guard = terms.add("Bool", format!("(and {})", guard.join(" ")));
-            writeln!(actions, "(set-info :action ({count} \"action {count}\" none {guard} ({updates})))").unwrap();
+            writeln!(actions, "(set-info :action ({count} \"action {count}\" none {guard}))\n{updates}").unwrap();
             count += 1;
         }
     }
@@ -93,7 +93,7 @@ fn main() {
         let high = if has("wide") && variable == VARIABLES - 1 { 100_000 } else { 3 };
         let name = name(variable);
         writeln!(system, "(declare-const {name} Int)\n(set-info :variable ({name} 0 {high} {initial}))").unwrap();
-        write!(layout, " ({name} {})", variable / PER_WORD * 64 + variable % PER_WORD * 2).unwrap();
+        writeln!(layout, "(field {name} {})", variable / PER_WORD * 64 + variable % PER_WORD * 2).unwrap();
     }
     system += &format!("{}{actions}(set-info :property (\"p\" {wrong} {start}))\n", terms.text);
     let mut rows: Vec<Vec<u64>> = (0..1usize << (2 * COUNTERS)).map(row).collect();
@@ -106,10 +106,8 @@ fn main() {
             rows.swap(i, order);
         });
     }
-    let n = rows.len();
     let certificate = format!(
-        "(about) (limits) (part (system \"system.smt2\") (layout{layout})
-        (set () {n} \"0/0.0\") (claim \"p\" (id \"\") (up-to 0) (witness)))"
+        "(system \"system.smt2\") {layout} (set ()) (rows \"0/0.0\") (claim \"p\" \"\" 0) (witness)"
     );
     let members = [("system.smt2", system.into_bytes()), ("certificate.txt", certificate.into_bytes()), ("0/0.0", file::columns(&rows, WORDS))];
     let members: Vec<(String, Vec<u8>)> = members.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect();

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Check a certificate by the rules of docs/certificates.md, version 2: `python3 certcheck.py FILE.cert`.
+"""Check a certificate by the rules of docs/certificates.md, version 3: `python3 certcheck.py FILE.cert`.
 
-The program needs Python 3.9 or later and nothing else. Each rule is a function with the rule's code as its name;
-`form` demands the rules of "The file". A state is one integer: word i of its row stands at bit 64 * i.
+The program needs Python 3.10 or later and nothing else. `demand` names the rule that a file breaks; "format" is the
+page's section "The file". A state is one integer: word i of its row stands at bit 64 * i. A combination of faults is a
+sorted tuple of kinds, in which a kind stands as often as faults of this kind happen.
 """
 
 from __future__ import annotations
@@ -12,45 +13,52 @@ import re
 import struct
 import sys
 import zlib
-from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate, repeat
-from operator import xor
+from collections import Counter, namedtuple
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import reduce
+from itertools import accumulate
+from operator import or_, xor
 from pathlib import Path
-from typing import Any, BinaryIO, Optional
+from typing import Any, BinaryIO
 
-Faults = frozenset[tuple[str, int]]  # a combination: kinds of faults, each with its number, which is greater than 0
-Term = tuple[str, Optional[tuple[int, int]]]  # Python's text; the least and the greatest value, None for a truth value
+Faults = tuple[str, ...]
 Places = dict[str, tuple[int, int]]  # the first bit and the width of each variable
-Action = namedtuple("Action", "number name kind guard updates")  # guard and updates are names of terms
-Member = namedtuple("Member", "place packed size")  # where its content begins in the file; two numbers of bytes
-Claim = namedtuple("Claim", "name id total witnesses smallest")  # smallest: pairs of faults and a trace
+Term = namedtuple("Term", "text range reads level")  # Python's text; least and greatest number, or None; bits of names
+Action = namedtuple("Action", "number name kind guard updates")  # guard and updates are terms
+Claim = namedtuple("Claim", "name id total witnesses smallest")  # smallest: pairs of a combination and a trace
 
-UNREAD = ("README.txt", "deployment.json", "times.json")
-FIRST_LINE = b"proofka-certificate 2\n"
+UNREAD = {"README.txt", "deployment.json", "times.json"}
+FIRST_LINE = b"proofka-certificate 3\n"
 HEAD = re.compile(rb"([0-9A-Za-z._/-]{1,100}) (0|[1-9][0-9]{0,17}) (0|[1-9][0-9]{0,17})\n")  # name, packed size, size
-NONE: Faults = frozenset()
-DEEPEST, MOST, INLINE = 200, 2**31, 20  # levels of a term; numbers; levels of a term in one line of Python
-COST_OF_TEXT, COST_OF_MEMBER, COST_OF_STATE, COST_OF_WORD = 1200, 600, 350, 30  # bytes of memory, rounded up
+SYSTEM = b"(set-info :smt-lib-version 2.6)\n(set-logic QF_LIA)\n"  # the first lines of a system
+DEEPEST, LEVELS, MOST = 100, 2000, 2**31  # open parentheses; levels of a term with its names replaced; numbers
+COST_OF_TEXT, COST_OF_MEMBER, COST_OF_STATE, COST_OF_WORD = 1200, 600, 500, 80  # bytes of memory, rounded up
 RESERVED = re.compile(
-    "!|_|as|let|exists|forall|match|par|BINARY|DECIMAL|HEXADECIMAL|NUMERAL|STRING|Bool|Int|xor|div|mod|abs|assert"
-    "|check-sat|define-fun|declare-const|exit|pop|push|set-info|set-logic"
+    "!|_|as|let|exists|forall|match|par|BINARY|DECIMAL|HEXADECIMAL|NUMERAL|STRING|Bool|Int|xor|div|mod|abs|divisible"
+    "|assert|echo|exit|pop|push|(check-sat|declare|define|get|reset|set)(-[a-z-]+)?|[.@].*"
 )
-SIGN = r"0-9A-Za-z~!@$%^&*_+=<>.?/-"
 TOKEN = re.compile(
-    rf'(?P<skip>[ \t\r\n]+|;[^\r\n]*)|(?P<open>\()|(?P<close>\))|(?P<text>(?:"[^"\0-\x08\x0b\x0c\x0e-\x1f\x7f]*")+)'
-    rf"|(?P<numeral>(?:0|[1-9][0-9]{{0,17}})(?![:{SIGN}]))|(?P<name>2\.6(?![:{SIGN}])|(?![0-9]):?[{SIGN}]+)"
+    r"(?P<space>[ \t\r\n]+|;[^\r\n]*)|(?P<negative>\(- [1-9][0-9]{0,17}\))|(?P<open>\()|(?P<close>\))"
+    r'|(?:(?P<text>(?:"[^"\0-\x08\x0b\x0c\x0e-\x1f\x7f]*")+)|(?P<numeral>0|[1-9][0-9]{0,17})'
+    r"|(?P<name>:?(?![0-9])[0-9A-Za-z~!@$%^&*_+=<>.?/-]+))(?=[ \t\r\n();]|\Z)|(?P<wrong>.)",
+    re.DOTALL,
 )
-OPERATORS: dict[str, tuple[str, str]] = {  # the sorts of the parts (B: Bool, I: Int), and Python's text
-    "and": ("BB+", "({})"), "or": ("BB+", "({})"), "not": ("B", "(not {})"), "=>": ("BB", "(not {} or {})"),
-    "=": ("BB|II", "({} == {})"), "distinct": ("BB|II", "({} != {})"), "<": ("II", "({} < {})"),
-    "<=": ("II", "({} <= {})"), ">": ("II", "({} > {})"), ">=": ("II", "({} >= {})"), "+": ("II+", "sum(({}))"),
-    "-": ("I|II", "({})"), "*": ("II", "({} * {})"), "ite": ("BBB|BII", "({1} if {0} else {2})"),
+ATOMS: dict[str, Callable[[str], Any]] = {  # strings and keywords become lists that no text can have
+    "text": lambda token: ['"', token[1:-1].replace('""', '"')],
+    "name": lambda token: [":", token[1:]] if token[0] == ":" else token,
+    "numeral": int,
+    "negative": lambda token: -int(token[3:-1]),
+}
+OPERATORS = {  # the sorts of the parts (B: Bool, I: Int); Python's text, and what stands there between the parts
+    "and": ("BB+", "({})", " and "), "or": ("BB+", "({})", " or "), "not": ("B", "(not {})", ""),
+    "=>": ("BB", "({})", " <= "), "=": ("BB|II", "({})", " == "), "distinct": ("BB|II", "({})", " != "),
+    "<": ("II", "({})", " < "), "<=": ("II", "({})", " <= "), ">": ("II", "({})", " > "), ">=": ("II", "({})", " >= "),
+    "+": ("II+", "sum(({}))", ", "), "-": ("II", "({})", " - "), "*": ("II", "({})", " * "),
+    "ite": ("BBB|BII", "({1} if {0} else {2})", ""),
 }  # fmt: skip
-JOINED = {"and": " and ", "or": " or ", "+": ", ", "-": " - "}
-RANGE: dict[str, Callable[..., tuple[int, int]]] = {  # the interval of a number, from the intervals of the parts
-    "+": lambda *parts: (sum(low for low, _ in parts), sum(high for _, high in parts)),
-    "-": lambda one, other=None: (one[0] - other[1], one[1] - other[0]) if other else (-one[1], -one[0]),
+RANGE: dict[str, Callable[[Any, Any], tuple[int, int]]] = {  # the range of a number, from those of two parts
+    "+": lambda one, other: (one[0] + other[0], one[1] + other[1]),
+    "-": lambda one, other: (one[0] - other[1], one[1] - other[0]),
     "*": lambda one, other: (min(x * y for x in one for y in other), max(x * y for x in one for y in other)),
     "ite": lambda one, other: (min(one[0], other[0]), max(one[1], other[1])),
 }
@@ -60,586 +68,431 @@ class Refused(Exception):
     """A broken rule: its code and the reason."""
 
 
-def demand(holds: object, rule: str, reason: str) -> None:
+def demand(holds: object, reason: str, rule: str = "format") -> None:
     """Refuse the file if a rule is broken."""
     if not holds:
         raise Refused(rule, reason)
 
 
-def form(holds: object, reason: str) -> None:
-    """Refuse the file if a rule of the page's section "The file" is broken."""
-    demand(holds, "format", reason)
-
-
-def shown(value: object) -> str:
-    """Return a part of the file on one line, without signs that a terminal obeys."""
-    return str(value)[:200].encode("unicode_escape").decode()
-
-
-def spelt(value: object) -> str:
-    """Return an expression of the file as the file spells it, on one line."""
-    return shown(f"({' '.join(map(spelt, value))})" if isinstance(value, list) else str(value))
-
-
 class Archive:
-    """The members of the file, and the memory that their contents need."""
+    """The members of the file, and the memory that is left for their contents."""
 
     def __init__(self, file: BinaryIO, limit: int) -> None:
-        self.file, self.limit, self.taken, self.listed = file, limit, 0, set(UNREAD)
-        self.members: dict[str, Member] = {}
-        end = file.seek(0, 2)
-        file.seek(0)
-        form(file.readline(len(FIRST_LINE)) == FIRST_LINE, "the first line is not that of a certificate of version 2")
+        self.file, self.left = file, limit
+        self.members: dict[str, tuple[int, int, int]] = {}  # the place of the packed content, its size, the size
+        demand(file.readline(len(FIRST_LINE)) == FIRST_LINE, "the first line is not that of a certificate of version 3")
         while head := file.readline(200):
-            self.memory(COST_OF_MEMBER, "the list of members")
+            self.take(COST_OF_MEMBER, "the list of members")
             found = HEAD.fullmatch(head)
             if not found or found[1].decode() in self.members:
-                raise Refused("format", f"a member twice, or no head of a member: {shown(head.decode('latin-1'))}")
-            member = Member(file.tell(), int(found[2]), int(found[3]))
-            form(member.place + member.packed <= end, f"{found[1].decode()} is cut off")
-            self.members[found[1].decode()] = member
-            file.seek(member.packed, 1)
+                raise Refused("format", f"a member twice, or no head of a member: {head.decode('latin-1')}")
+            self.members[found[1].decode()] = file.tell(), int(found[2]), int(found[3])
+            file.seek(int(found[2]), 1)
+        demand(file.tell() == file.seek(0, 2), "the last member is cut off")
+        self.unread = self.members.keys() - UNREAD
 
-    def memory(self, amount: int, what: str) -> None:
-        """Refuse what needs more memory than is left, before the memory is taken."""
-        self.taken += amount
-        demand(self.taken <= self.limit, "memory", f"{what} needs more than the {self.limit} bytes of --memory")
-
-    def listing(self, name: str) -> str:
-        """Return the name of a member that is listed once."""
-        form(name in self.members and name not in self.listed, f"{shown(name)} is missing, or listed twice")
-        self.listed.add(name)
-        return name
+    def take(self, amount: int, what: str) -> None:
+        """Refuse what needs more memory than is left, before the memory is taken (rule `memory`)."""
+        self.left -= amount
+        demand(self.left >= 0, f"{what} needs more memory than --memory allows", "memory")
 
     def read(self, name: str, cost: int) -> bytes:
         """Return a member's content, each byte of which needs `cost` bytes of memory."""
-        member, inflater = self.members[name], zlib.decompressobj()
-        self.memory(member.size * cost + member.packed, name)
-        self.file.seek(member.place)
+        demand(name in self.members, f"the member {name} is missing")
+        (place, packed, size), inflater = self.members[name], zlib.decompressobj()
+        self.unread.discard(name)
+        self.take(size * cost + packed, name)
+        self.file.seek(place)
         try:
-            content = inflater.decompress(self.file.read(member.packed), member.size + 1)
+            content = inflater.decompress(self.file.read(packed), size + 1)
         except zlib.error:
             raise Refused("format", f"{name} is damaged") from None
-        form(inflater.eof and not inflater.unused_data and len(content) == member.size, f"{name} has another size")
+        demand(inflater.eof and not inflater.unused_data and len(content) == size, f"{name} has another size")
         return content
 
 
-def text_of(content: bytes) -> str:
-    """Return a text in UTF-8."""
+def expressions(content: bytes) -> list[Any]:
+    """Return the S-expressions of a text as lists, numbers, and symbols; for the other atoms see `ATOMS`."""
     try:
-        return content.decode()
+        text, stack = content.decode(), [[]]  # type: str, list[list[Any]]
     except UnicodeDecodeError:
         raise Refused("format", "a text is not UTF-8") from None
-
-
-def expressions(content: bytes) -> list[Any]:
-    """Return the S-expressions of a text as lists, integers, and texts (strings with their quotes), last one first."""
-    text, stack, at = text_of(content), [[]], 0  # type: tuple[str, list[list[Any]], int]
-    while at < len(text):
-        found = TOKEN.match(text, at)
-        if not found or len(stack) > DEEPEST + 9 or (found.lastgroup == "close" and len(stack) == 1):
-            raise Refused("format", f"unknown token or wrong parenthesis: {shown(text[at : at + 40])}")
-        at, kind, token = found.end(), found.lastgroup, found.group()
-        if kind == "open":
+    for token in TOKEN.finditer(text):
+        kind = token.lastgroup or ""
+        if kind == "open" and len(stack) <= DEEPEST:
             stack.append([])
-        elif kind == "close":
+        elif kind == "close" and len(stack) > 1:
             stack[-2].append(stack.pop())
-        elif kind != "skip":
-            stack[-1].append(int(token) if kind == "numeral" else token)
-    form(len(stack) == 1, "a parenthesis is missing")
-    return stack[0][::-1]
-
-
-def parts(expression: Any, *pattern: Any) -> list[Any]:
-    """Return the parts of a list for which a pattern has a type (`bytes`: a string); a last `...` is the rest."""
-    wanted = [want for want in pattern if want is not ...]
-    right = isinstance(expression, list) and (len(expression) == len(wanted) or ... in pattern[: len(expression) + 1])
-    form(right, f"a list of {len(wanted)} was expected: {shown(expression)}")
-    found: list[Any] = []
-    for part, want in zip(expression, wanted):
-        if want in (str, bytes):
-            right = isinstance(part, str) and (part[0] == '"' if want is bytes else part[0] not in '":2')
+        elif kind in ATOMS:
+            stack[-1].append(ATOMS[kind](token.group()))
         else:
-            right = isinstance(part, want) if isinstance(want, type) else part == want
-        form(right, f"unexpected: {shown(expression)}")
-        found += [part[1:-1].replace('""', '"') if want is bytes else part] if isinstance(want, type) else []
-    return [*found, expression[len(wanted) :]] if ... in pattern else found
+            demand(kind == "space", f"unknown token, or wrong parenthesis: {text[token.start() : token.start() + 40]}")
+    demand(len(stack) == 1, "a parenthesis is missing")
+    return stack[0]
 
 
-def leading(rest: list[Any], *head: str) -> Iterator[list[Any]]:
-    """Yield the lists that begin so, without this beginning, from the end of a reversed list, while there are any."""
-    while rest and isinstance(rest[-1], list) and rest[-1][: len(head)] == list(head):
-        yield rest.pop()[len(head) :]
+def known(items: list[Any], names: Container[Any]) -> list[Any]:
+    """Return items, each of which must be one of the names."""
+    demand(all(not isinstance(item, list) and item in names for item in items), f"unknown names: {items}")
+    return items
 
 
-def single(rest: list[Any], *head: str) -> list[Any]:
-    """Return the only list that begins so, without this beginning."""
-    found = [*leading(rest, *head)]
-    form(len(found) == 1, f"no list begins with {' '.join(head)}, or several do")
-    return found[0]
-
-
-def signed(number: Any) -> int:
-    """Return the value of a numeral, or of a negative number such as `(- 1)`."""
-    return number if isinstance(number, int) else -int(parts(number, "-", int)[0])
-
-
-def translate(term: Any, known: dict[str, Term], lines: list[str], level: int = 1) -> Term:
-    """Return a term in Python and its interval; a deep term adds lines for its parts. A leaf has level 1."""
-    form(level <= DEEPEST, "a term is nested too deep")
-    if isinstance(term, str):
-        form(term in known, f"unknown name: {shown(term)}")
-        return known[term]
-    if isinstance(term, int):
-        text, interval = str(term), (term, term)
-    else:
-        form(term and isinstance(term[0], str) and term[0] in OPERATORS, f"no term: {shown(term)}")
-        operator, (sorts, python) = term[0], OPERATORS[term[0]]
-        found = [translate(part, known, lines, level + 1) for part in term[1:]]
-        texts, numbers = [text for text, _ in found], [interval for _, interval in found if interval]
-        given = "".join("I" if interval else "B" for _, interval in found)
-        form(re.fullmatch(sorts, given), f"wrong sorts or number of parts: {shown(term)}")
-        form(
-            operator != "*"
-            or any(isinstance(one, int) or (one[0] == "-" and type(one[-1]) is int) for one in term[1:]),
-            f"a product of two terms: {shown(term)}",
-        )
-        text = python.format(*([JOINED[operator].join(texts)] if operator in JOINED else texts))
-        text = text if given != "I" else f"(-{texts[0]})"
-        if level % INLINE == 0:
-            lines.append(f"x{len(lines)} = {text}")
-            text = f"x{len(lines) - 1}"
-        if operator not in RANGE or not numbers:
-            return text, None
-        interval = RANGE[operator](*numbers)
-    form(interval[0] >= -MOST and interval[1] < MOST, f"a number leaves 32 bits: {shown(term)}")
-    return text, interval
-
-
-class System:
-    """A system that a text describes."""
-
-    def __init__(self, content: bytes) -> None:
-        self.domains: dict[str, tuple[int, int, int]] = {}  # the lowest, the highest and the initial value
-        self.known: dict[str, Term] = {"true": ("True", None), "false": ("False", None)}
-        self.terms: dict[str, tuple[Any, list[str]]] = {}  # as written, and as lines of Python
-        self.actions: list[Action] = []
-        self.properties: dict[str, tuple[str, str, bool]] = {}  # term, witness, whether the term is a goal
-        self.programs: dict[
-            tuple[str, str], Callable[[Iterable[int]], Iterator[Any]]
-        ] = {}  # compiled, by text and rule
-        rest = expressions(content)
-        head = single(rest, "set-info", ":smt-lib-version") + single(rest, "set-logic")
-        form(head == ["2.6", "QF_LIA"], "a system is not SMT-LIB 2.6 of the logic QF_LIA")
-        for command in leading(rest, "declare-const"):
-            name = self.new(parts(command, str, "Int")[0])
-            (domain,) = parts(rest.pop() if rest else 0, "set-info", ":variable", list)
-            low, high, first = (signed(number) for number in parts(domain, name, object, object, object))
-            form(-MOST <= low <= first <= high < MOST, f"{name} has no such domain")
-            self.known[name], self.domains[name] = (f"v{len(self.domains)}", (low, high)), (low, high, first)
-        for command in leading(rest, "define-fun"):
-            name, sort, body = parts(command, str, [], str, object)
-            lines: list[str] = []
-            text, interval = translate(body, self.known, lines)
-            form(sort == ("Int" if interval else "Bool"), f"{name} has another sort")
-            self.known[self.new(name)], self.terms[name] = (f"t{len(self.terms)}", interval), (body, lines)
-            lines.append(f"{self.known[name][0]} = {text}")
-        for command in leading(rest, "set-info", ":action"):
-            number, name, kind, guard, updates = parts(parts(command, list)[0], int, bytes, str, str, list)
-            pairs = {
-                variable: self.named(value, "Int") for variable, value in (parts(one, str, str) for one in updates)
-            }
-            right = number == len(self.actions) and len(pairs) == len(updates) and {*pairs} <= {*self.domains}
-            form(right, f"action {number} has a wrong number, or assigns wrongly")
-            self.actions.append(Action(number, name, kind, self.named(guard, "Bool"), pairs))
-        form(len({action.name for action in self.actions}) == len(self.actions), "two actions share a name")
-        for key in (":property", ":goal"):
-            for command in leading(rest, "set-info", key):
-                name, term, seen = parts(parts(command, list)[0], bytes, str, str)
-                form(name not in self.properties, f"two properties share the name {shown(name)}")
-                self.properties[name] = self.named(term, "Bool"), self.named(seen, "Bool"), key == ":goal"
-        form(not rest, f"unexpected in a system: {shown(rest[-1:])}")
-        self.places = {name: (32 * number, 32) for number, name in enumerate(self.domains)}
-
-    def new(self, name: str) -> str:
-        """Return a name that can be given to a variable or a term."""
-        form(not RESERVED.fullmatch(name) and name not in OPERATORS and name not in self.known, f"{name} is taken")
-        return name
-
-    def named(self, name: str, sort: str) -> str:
-        """Return the name of a term of this sort."""
-        form(name in self.terms and bool(self.known[name][1]) == (sort == "Int"), f"{shown(name)} is no {sort}")
-        return name
-
-    def read(self, roots: Iterable[str]) -> set[str]:
-        """Return the names that some terms read, directly or through other terms."""
-        found, todo = set[str](), [*roots]  # type: set[str], list[Any]
-        while todo:
-            one = todo.pop()
-            if isinstance(one, list):
-                todo += one
-            elif one in self.known and one not in found:
-                found.add(one)
-                todo += [self.terms[one][0]] if one in self.terms else []
-        return found
-
-    def moves(
-        self, places: Places, actions: list[Action], states: Iterable[int], rule: str = "outside"
-    ) -> Iterator[Any]:
-        """Return (state, number of action, state after) for each step; an action without updates tests its guard."""
-
-        def outside(number: int, name: str, value: int) -> None:
-            raise Refused(rule, f"action {number} gives {name} the value {value}, which is outside its domain")
-
-        early = self.read(action.guard for action in actions)
-        used = early | self.read(one for action in actions for pair in action.updates.items() for one in pair)
-        fields = [(name, *places[name], self.domains[name][0]) for name in self.domains if name in used]
-        lines = [f"{self.known[name][0]} = (s >> {bit} & {2**width - 1}) + {low}" for name, bit, width, low in fields]
-        lines += [line for name in self.terms if name in early for line in self.terms[name][1]]
-        for action in actions:
-            late, after = self.read(action.updates.values()) - early, "s"
-            lines.append(f"if {self.known[action.guard][0]}:")
-            lines += [f" {line}" for name in self.terms if name in late for line in self.terms[name][1]]
-            for name, value in action.updates.items():
-                old, new, (low, high, _) = self.known[name][0], self.known[value][0], self.domains[name]
-                lines.append(f" if not {low} <= {new} <= {high}: outside({action.number}, {name!r}, {new})")
-                after += f" + ({new} - {old} << {places[name][0]})"
-            lines.append(f" yield s, {action.number}, {after}")
-        program = "def run(states):\n for s in states:\n  if 0: yield\n" + "".join(f"  {line}\n" for line in lines)
-        if (program, rule) not in self.programs:
-            scope: dict[str, Any] = {"outside": outside}
-            exec(program, scope)
-            self.programs[program, rule] = scope["run"]
-        return self.programs[program, rule](states)
-
-    def where(self, term: str, places: Places, states: Iterable[int]) -> Iterator[int]:
-        """Yield the states in which a term holds."""
-        return (state for state, _, _ in self.moves(places, [Action(0, "", "none", term, {})], states))
-
-    def values(self, places: Places, state: int) -> dict[str, int]:
-        """Return the values of the variables that have a place."""
-        return {name: (state >> bit & 2**width - 1) + self.domains[name][0] for name, (bit, width) in places.items()}
-
-    def packed(self, places: Places, values: dict[str, int] | None = None) -> int:
-        """Return the state in which the variables that have a place have these values (None: the initial ones)."""
-        all_values = values or {name: first for name, (_, _, first) in self.domains.items()}
-        return sum(all_values[name] - self.domains[name][0] << bit for name, (bit, _) in places.items())
-
-    def run(self, trace: list[int], rule: str) -> tuple[int, Faults]:
-        """Return the last state of a trace of the whole system, and the faults of its actions."""
-        state, faults = self.packed(self.places), NONE
-        for action in (self.actions[number] for number in trace):
-            steps = [*self.moves(self.places, [action], [state], rule)]
-            demand(steps, rule, f"action {action.number} of a trace is not enabled")
-            state, faults = steps[0][2], faults if action.kind == "none" else more(faults, action.kind)
-        return state, faults
-
-
-def contained(one: Faults, other: Faults) -> bool:
-    """Tell whether a combination is contained in another one."""
-    return all(dict(other).get(kind, 0) >= number for kind, number in one)
-
-
-def more(faults: Faults, kind: str, number: int = 1) -> Faults:
-    """Return a combination with more faults of a kind."""
-    counts = {**dict(faults), kind: dict(faults).get(kind, 0) + number}
-    return frozenset((one, count) for one, count in counts.items() if count)
-
-
-def called(faults: Faults) -> str:
-    """Return a combination in words."""
-    return "{" + ", ".join(f"{number} {kind}" for kind, number in sorted(faults)) + "}"
+def translate(term: Any, names: dict[str, Term]) -> Term:
+    """Return the term of an expression."""
+    match term:
+        case str() if term in names:
+            return names[term]
+        case int():
+            found = Term(f"({term})", (term, term), 0, 1)
+        case ["-", one]:
+            return translate(["-", 0, one], names)
+        case [str(operator), *operands] if operator in OPERATORS:
+            sorts, python, between = OPERATORS[operator]
+            parts = [translate(operand, names) for operand in operands]
+            right = re.fullmatch(sorts, "".join("I" if part.range else "B" for part in parts))
+            right = right and (operator != "*" or any(isinstance(operand, int) for operand in operands))
+            demand(right, f"wrong parts of a term: {term}")
+            texts, ranges = [part.text for part in parts], [part.range for part in parts if part.range]
+            interval = reduce(RANGE[operator], ranges) if operator in RANGE and ranges else None
+            text = python.format(*([between.join(texts)] if between else texts))
+            reads, level = reduce(or_, (part.reads for part in parts)), 1 + max(part.level for part in parts)
+            found = Term(text, interval, reads, level)
+        case _:
+            raise Refused("format", f"an unknown name, or no term: {term}")
+    least, greatest = found.range or (0, 0)
+    right = -MOST <= least and greatest < MOST and found.level <= LEVELS
+    demand(right, f"a number leaves 32 bits, or a term has more than {LEVELS} levels: {term}")
+    return found
 
 
 class Part:
-    """A part of `certificate.txt`, with the rules."""
+    """A part of `certificate.txt` with its system, and the rules."""
 
-    def __init__(self, system: System, archive: Archive, limits: dict[str, int], rest: list[Any]) -> None:
-        self.system, self.archive, self.limits = system, archive, limits
-        self.places: Places = {}
-        self.members: dict[Faults, tuple[int, list[str]]] = {}  # of each set, with the number of its states
+    def __init__(self, name: str, archive: Archive, limits: dict[str, int], system: bytes) -> None:
+        self.name, self.archive, self.limits = name, archive, limits
+        self.names = {"true": Term("True", None, 0, 1), "false": Term("False", None, 0, 1)}
+        self.bodies: dict[str, str] = {}  # the definition of each term with a name, in Python
+        self.domains: dict[str, tuple[int, int, int]] = {}  # the lowest, the highest and the initial value
+        self.declared: list[str] = []
+        self.actions: list[Any] = []
+        self.properties: dict[str, tuple[Term, Term, bool]] = {}  # term, witness, whether the term is a goal
+        self.lemmas: list[tuple[str, list[tuple[str, str, int]]]] = []  # bounds: least or most, the name, the time
+        self.places, self.used = Places(), 0  # used: the bits of fields
+        self.covering: dict[str, str] = {}
+        self.sets: dict[Faults, list[str]] = {}  # the members of each set
+        self.claims: list[Any] = []
         self.states: dict[Faults, dict[int, int]] = {}  # of each set, the states with their ranks
-        self.proved: set[tuple[str, Faults]] = set()
-        self.lemmas = []  # the name, the sum of the bounds, and the sum that is claimed
-        for name, bounds in (parts(one, bytes, ...) for one in leading(rest, "lemma")):
-            (total,) = parts(bounds.pop() if bounds else 0, "sum", object)
-            times = [parts(one, str, bytes, object) for one in bounds]
-            form({kind for kind, _, _ in times} <= {"least", "most"}, "a bound of a lemma is neither least nor most")
-            bound = sum(signed(time) * (1 if kind == "most" else -1) for kind, _, time in times)
-            self.lemmas.append((name, bound, signed(total)))
-        self.used, layout = 0, single(rest, "layout")  # used: the bits of fields
-        for name, bit in (parts(one, str, int) for one in layout):
-            form(name in system.domains and name not in self.places, f"no variable {shown(name)}, or two fields of it")
-            width = (system.domains[name][1] - system.domains[name][0]).bit_length()
-            form(bit < 64 * len(layout) and bit % 64 + width <= 64, f"the field of {name} leaves its word, or the row")
-            field = 2**width - 1 << bit
-            form(not self.used & field, f"the field of {name} overlaps another one")
-            self.places[name], self.used = (bit, width), self.used | field
+        self.broken: dict[tuple[str, Faults], int | None] = {}  # of each property and set, a state that breaks it
+        demand(system.startswith(SYSTEM), "a system does not begin as SMT-LIB 2.6 of the logic QF_LIA does")
+        for command in expressions(system[len(SYSTEM) :]):
+            self.read_system(command)
+
+    def read_system(self, command: Any) -> None:
+        """Read a command of a system."""
+        match command:
+            case ["declare-const", str(name), "Int"] if len(self.declared) == len(self.domains):
+                self.declared.append(name)
+            case ["set-info", [":", "variable"], [str(name), int(low), int(high), int(first)]]:
+                right = [*self.domains, name] == self.declared and -MOST <= low <= first <= high < MOST
+                demand(right, f"{name} is not declared just before, or has no such domain")
+                self.domains[name] = low, high, first
+                self.define(name, Term("", (low, high), 0, 1))
+            case ["define-fun", str(name), [], "Int" | "Bool" as sort, body]:
+                self.define(name, self.term(body, sort))
+            case ["set-info", [":", "action"], [number, ['"', name], str(kind), guard]] if number == len(self.actions):
+                demand(all(name != action.name for action in self.actions), f"two actions have the name {name}")
+                self.actions.append(Action(number, name, kind, self.term(guard, "Bool"), {}))
+            case ["set-info", [":", "next"], [str(name), value]] if self.actions and name in self.domains:
+                demand(name not in self.actions[-1].updates, f"an action assigns {name} twice")
+                self.actions[-1].updates[name] = self.term(value, "Int")
+            case ["set-info", [":", "property" | "goal" as kind], [['"', name], term, witness]]:
+                demand(name not in self.properties, f"two properties have the name {name}")
+                self.properties[name] = self.term(term, "Bool"), self.term(witness, "Bool"), kind == "goal"
+            case _:
+                raise Refused("format", f"unexpected in a system: {command}")
+
+    def read(self, command: Any) -> None:
+        """Read a command of `certificate.txt`."""
+        match command:
+            case ["lemma", ['"', name]]:
+                self.lemmas.append((name, []))
+            case ["least" | "most" as side, ['"', name], int(time)] if self.lemmas:
+                self.lemmas[-1][1].append((side, name, time))
+            case ["field", str(name), int(bit)] if name in self.domains and name not in self.places:
+                width = (self.domains[name][1] - self.domains[name][0]).bit_length()
+                demand(0 <= bit < 64 * len(self.domains), f"the field of {name} stands outside a row")
+                field = 2**width - 1 << bit
+                right = bit % 64 + width <= 64 and not self.used & field
+                demand(right, f"the field of {name} leaves its word, or overlaps another one")
+                self.places[name], self.used = (bit, width), self.used | field
+            case ["covered", str(kind), str(by)] if {kind, by} <= {*self.limits}:
+                demand(kind not in self.covering and kind != by, f"{kind} is covered twice, or by itself")
+                self.covering[kind] = by
+            case ["set", [*kinds]] if (faults := tuple(sorted(known(kinds, self.limits)))) not in self.sets:
+                self.sets[faults] = []
+            case ["rows", ['"', name]] if self.sets:
+                [*self.sets.values()][-1].append(name)
+            case ["claim", ['"', name], ['"', text], int(total)] if name in self.properties and total >= 0:
+                self.claims.append(Claim(name, text, total, [], []))
+            case ["witness", *trace] if self.claims and not self.claims[-1].witnesses:
+                self.claims[-1].witnesses.append(known(trace, range(len(self.actions))))
+            case ["smallest", [*kinds], *trace] if self.claims:
+                pair = tuple(sorted(known(kinds, self.limits))), known(trace, range(len(self.actions)))
+                self.claims[-1].smallest.append(pair)
+            case _:
+                raise Refused("format", f"unexpected in certificate.txt: {command}")
+
+    def define(self, name: str, body: Term) -> None:
+        is_free = name not in self.names and name not in OPERATORS and not RESERVED.fullmatch(name)
+        demand(is_free, f"the name {name} is taken")
+        place, self.bodies[name] = len(self.names), body.text
+        self.names[name] = Term(f"x{place}", body.range, body.reads | 1 << place, body.level)
+
+    def term(self, expression: Any, sort: str) -> Term:
+        found = translate(expression, self.names)
+        demand(sort == ("Int" if found.range else "Bool"), f"{expression} is no {sort}")
+        return found
+
+    def complete(self) -> None:
+        """Refuse a part that lacks something, and compile its steps and conditions (rule `cone`)."""
+        smaller = [one[:at] + one[at + 1 :] for one in self.sets for at in range(len(one))]
+        demand({(), *smaller} <= self.sets.keys(), "a combination has no set that must have one")
+        demand(self.claims and [*self.domains] == self.declared, "a part has no claim, or a variable no domain")
         self.words = max((bit for bit, _ in self.places.values()), default=0) // 64 + 1
-        cut = [(one, {v: t for v, t in one.updates.items() if v in self.places}) for one in system.actions]
-        self.actions = [action._replace(updates=updates) for action, updates in cut if updates]
-        self.harmless = [action for action in self.actions if action.kind == "none"]
-        pairs = [parts(one, str, str) for one in leading(rest, "covered")]
-        self.covering = dict(pairs)
-        right = len(self.covering) == len(pairs) and {kind for pair in pairs for kind in pair} <= {*limits}
-        form(right and all(kind != other for kind, other in pairs), "a kind is unknown, covered twice, or by itself")
-        for counts, total, names in (parts(one, list, int, ...) for one in leading(rest, "set")):
-            faults = self.combination(counts)
-            form(names and faults not in self.members, f"{called(faults)} has two sets, or a set without a member")
-            self.members[faults] = total, [archive.listing(*parts([name], bytes)) for name in names]
-        right = (
-            all(more(one, kind, -1) in self.members for one in self.members for kind, _ in one) and NONE in self.members
-        )
-        form(right, "a combination has no set that must have one")
-        self.claims = [self.read_claim(*parts(claim, bytes, list, list, ...)) for claim in leading(rest, "claim")]
-        self.ranked = any(system.properties[claim.name][2] for claim in self.claims)
-        form(self.claims and not rest, f"a part without a claim, or unexpected: {shown(rest[-1:])}")
+        self.initial = sum(self.domains[name][2] - self.domains[name][0] << at for name, (at, _) in self.places.items())
+        self.ranked = any(self.properties[claim.name][2] for claim in self.claims)
+        steps = []
+        for action in self.actions:
+            kept = {name: new for name, new in action.updates.items() if name in self.places}
+            steps += [action._replace(updates=kept)] * bool(kept)
+        self.kinds = {action.kind for action in steps if self.limits.get(action.kind)}
+        for claim in self.claims:
+            term, witness, _ = self.properties[claim.name]
+            steps += [Action(-1, claim.name, ":property", term, {}), Action(-1, claim.name, ":witness", witness, {})]
+        self.moves = self.compiled(steps)
 
-    def read_claim(self, name: str, given: list[Any], total: list[Any], rest: list[Any]) -> Claim:
-        """Return a claim of `certificate.txt`."""
-        form(name in self.system.properties, f"no property {shown(name)}")
-        rest.reverse()
-        witnesses = [*leading(rest, "witness")]
-        smallest = [parts(one, list, list) for one in leading(rest, "smallest")]
-        form(len(witnesses) < 2 and not rest, f"the claim {shown(name)} has unexpected parts")
-        found = [(self.combination(counts), parts(trace, "trace", ...)[0]) for counts, trace in smallest]
-        for number in (number for trace in (*witnesses, *(trace for _, trace in found)) for number in trace):
-            form(isinstance(number, int) and number < len(self.system.actions), f"no action {shown(number)}")
-        return Claim(name, parts(given, "id", bytes)[0], parts(total, "up-to", int)[0], witnesses, found)
+    def compiled(self, actions: list[Any]) -> Callable[[Iterable[int]], Iterator[tuple[int, Any, int | None]]]:
+        """Return a function from states to (state, action, state after), for each action that is enabled.
 
-    def combination(self, counts: list[Any]) -> Faults:
-        """Return the combination with these numbers of faults."""
-        pairs = [parts(one, str, int) for one in counts]
-        right = all(kind in self.limits and number for kind, number in pairs) and len(dict(pairs)) == len(pairs)
-        form(right, f"no combination: {shown(counts)}")
-        return frozenset((kind, number) for kind, number in pairs)
+        The state after is None where a value leaves its domain. A condition is an action with the number -1.
+        """
+        bodies = dict(self.bodies)
+        for name, (bit, width) in self.places.items():
+            bodies[name] = f"(state >> {bit} & {2**width - 1}) + {self.domains[name][0]}"
 
-    def count(self, name: str) -> int:
-        """Return the number of rows of a member: each has its words, and a rank if a claim is about a goal."""
-        count, more = divmod(int(self.archive.members[name].size), 8 * self.words + 2 * self.ranked)
-        form(not more, f"{name} does not have the size of whole rows")
-        return count
+        def lines(space: str, reads: int) -> list[str]:
+            named = (name for place, name in enumerate(self.names) if reads >> place & 1)
+            return [f"{space}{self.names[name].text} = {bodies[name]}" for name in named]
 
-    def load(self, name: str) -> dict[int, int]:
-        """Return the states of a member with their ranks; all ranks are 0 if the part has none."""
-        count = self.count(name)
-        self.archive.memory(count * (COST_OF_STATE + COST_OF_WORD * self.words) + 600 * self.words, name)
-        content = memoryview(self.archive.read(name, 1))
-        words = [content[8 * count * word : 8 * count * (word + 1)] for word in range(self.words)]
-        columns = [accumulate((word for (word,) in struct.iter_unpack("<Q", one)), xor) for one in words]
-        rows = (int.from_bytes(struct.pack(f"<{self.words}Q", *row), "little") for row in zip(*columns))
-        ranks = struct.iter_unpack("<H", content[8 * count * self.words :]) if self.ranked else repeat((0,))
-        return {row: rank for row, (rank,) in zip(rows, ranks)}
+        early = reduce(or_, (action.guard.reads for action in actions))
+        program = ["def moves(states):", " for state in states:", *lines("  ", early)]
+        for place, action in enumerate(actions):
+            after, right, late = ["state"], ["True"], 0
+            for name, new in action.updates.items():
+                late |= self.names[name].reads | new.reads
+                after.append(f"({new.text} - {self.names[name].text} << {self.places[name][0]})")
+                right.append(f"{self.domains[name][0]} <= {new.text} <= {self.domains[name][1]}")
+            read = {name for name in self.domains if (action.guard.reads | late) & self.names[name].reads}
+            demand(read <= self.places.keys(), f"{action.name} reads a variable that the part does not keep", "cone")
+            program += [f"  if {action.guard.text}:", *lines("   ", late & ~early)]
+            program.append(f"   yield state, actions[{place}], {' + '.join(after)} if {' and '.join(right)} else None")
+        scope: dict[str, Any] = {"actions": actions}
+        exec("\n".join(program), scope)
+        return scope["moves"]
 
-    def union(self, faults: Faults) -> list[dict[int, int]]:
-        """Return T(faults): the sets of a combination, which comes first, and of the combinations that it contains."""
-        size = {one: sum(dict(one).values()) for one in self.states if contained(one, faults)}
-        return [self.states[one] for one in sorted(size, key=lambda one: -size[one])]
-
-    def described(self, state: int) -> str:
-        """Return a state in words."""
-        return " ".join(f"{name}={value}" for name, value in self.system.values(self.places, state).items())
-
-    def within(self, faults: Faults, claim: Claim) -> bool:
-        """Tell whether a combination is within the limits and the total of a claim."""
-        return sum(dict(faults).values()) <= claim.total and all(count <= self.limits[kind] for kind, count in faults)
-
-    # The rules
-
-    def cone(self) -> None:
-        """Refuse a term of the part that reads a variable which the part does not keep."""
-        roots = [name for action in self.actions for name in (action.guard, *action.updates.values())]
-        roots += [name for claim in self.claims for name in self.system.properties[claim.name][:2]]
-        lost = sorted(self.system.read(roots) & self.system.domains.keys() - self.places.keys())
-        demand(not lost, "cone", f"the part reads variables that it does not keep: {', '.join(lost)}")
-
-    def domain(self, states: Iterable[int]) -> None:
-        """Refuse a state with a value outside its domain, or with an unused bit."""
-        fields = [(bit, 2**width - 1, self.system.domains[name]) for name, (bit, width) in self.places.items()]
+    def load(self, names: list[str]) -> dict[int, int]:
+        """Return the states of a set with their ranks (rule `domain`); all ranks are 0 if the part has none."""
+        states: dict[int, int] = {}
+        fields = [(at, 2**width - 1, self.domains[name]) for name, (at, width) in self.places.items()]
         narrow = [(bit, mask, high - low) for bit, mask, (low, high, _) in fields if high - low < mask]
+        for name in names:
+            content, before = self.archive.read(name, 1), len(states)
+            count, rest = divmod(len(content), 8 * self.words + 2 * self.ranked)
+            demand(not rest, f"{name} does not have the size of whole rows")
+            self.archive.take(count * (COST_OF_STATE + COST_OF_WORD * self.words), name)
+            numbers = struct.unpack(f"<{count * self.words}Q{count * self.ranked}H", content)
+            columns = [accumulate(numbers[count * word : count * (word + 1)], xor) for word in range(self.words)]
+            ranks = numbers[count * self.words :] or (0,) * count
+            rows = (struct.pack(f"<{self.words}Q", *row) for row in zip(*columns))
+            states.update((int.from_bytes(row, "little"), rank) for row, rank in zip(rows, ranks))
+            demand(len(states) == before + count, f"a row of {name} is in its set twice")
         for state in states:
             if state & ~self.used or any(state >> bit & mask > most for bit, mask, most in narrow):
-                raise Refused("domain", f"a value outside its domain, or an unused bit: {self.described(state)}")
+                raise Refused("domain", f"a value outside its domain, or an unused bit: {self.told(state)}")
+        return states
 
-    def initial(self) -> None:
-        """Refuse a part whose set of no faults lacks the initial state."""
-        right = self.system.packed(self.places) in self.states[NONE]
-        demand(right, "initial", "the set of no faults lacks the initial state")
+    def told(self, state: int | None) -> str:
+        """Return a state in words."""
+        if state is None:
+            return "a value outside its domain"
+        fields = ((name, state >> bit & 2**width - 1) for name, (bit, width) in self.places.items())
+        return " ".join(f"{name}={value + self.domains[name][0]}" for name, value in fields)
 
-    def step(self) -> None:
-        """Refuse a step without a fault that leads from a set out of the union of its combination."""
-        self.leads("step", lambda faults, kind: faults if kind == "none" else None)
+    def within(self, faults: Faults) -> list[Faults]:
+        """Return the combinations with sets that a combination contains, the largest one first."""
+        found = (one for one in self.sets if Counter(one) <= Counter(faults))
+        return sorted(found, key=len, reverse=True)
 
-    def fault(self) -> None:
-        """Refuse a fault that leads from a set out of the union of the combination with this fault more."""
-        self.leads("fault", lambda faults, kind: more(faults, kind) if self.limits.get(kind) else None)
+    def is_meant(self, faults: Faults, claim: Any) -> bool:
+        """Tell whether a combination is within the limits and the total of a claim."""
+        return len(faults) <= claim.total and all(most <= self.limits[kind] for kind, most in Counter(faults).items())
 
-    def covered(self) -> None:
-        """Refuse a covered fault that leads out of the union of the combination with the covering fault more."""
-        self.leads("covered", lambda faults, kind: more(faults, self.covering[kind]) if kind in self.covering else None)
+    def close(self, faults: Faults) -> None:
+        """Check the steps from a set (rules `step`, `fault`, `covered`, `outside`), and note what breaks properties.
 
-    def leads(self, rule: str, into: Callable[[Faults, str], Faults | None]) -> None:
-        """Refuse an action that leads from a set out of the union of the combination `into`, if this one has a set."""
-        for faults, states in self.states.items():
-            targets = {action.number: into(faults, action.kind) for action in self.actions}
-            unions = {number: self.union(target) for number, target in targets.items() if target in self.states}
-            actions = [action for action in self.actions if action.number in unions]
-            for state, number, after in self.system.moves(self.places, actions, states):
-                if not any(after in one for one in unions[number]):
-                    name, ends = self.system.actions[number].name, f"{self.described(state)} -> {self.described(after)}"
-                    raise Refused(rule, f"from {called(faults)}, {shown(name)} leads out of the sets: {ends}")
+        A state breaks a goal if the state neither has rank 0 and is a goal, nor has a step to a smaller rank.
+        """
+        states, falling = self.states[faults], set[int]()
+        holding = {claim.name: set[int]() for claim in self.claims}
+        targets = [("step", "none", faults)]
+        targets += [("fault", kind, plus(faults, kind)) for kind, most in self.limits.items() if most]
+        targets += [("covered", kind, plus(faults, by)) for kind, by in self.covering.items()]
+        unions = [
+            (rule, kind, [self.states[one] for one in self.within(into)])
+            for rule, kind, into in targets
+            if into in self.sets
+        ]
+        for state, action, after in self.moves(states):
+            if action.kind == ":property":
+                holding[action.name].add(state)
+            for rule, _, union in (one for one in unions if one[1] == action.kind):
+                ranks = [one[after] for one in union if after in one]
+                if not ranks:
+                    ends = f"{self.told(state)} -> {self.told(after)}"
+                    reason = f"from {called(faults)}, {action.name} leads out of the sets: {ends}"
+                    raise Refused("outside" if after is None else rule, reason)
+                if rule == "step" and min(ranks) < states[state]:
+                    falling.add(state)
+        for name, broken in holding.items():
+            if self.properties[name][2]:
+                broken = {one for one, rank in states.items() if one not in falling and (rank or one not in broken)}
+            self.broken[name, faults] = min(broken, default=None)
 
-    def claim(self, claim: Claim) -> None:
-        """Refuse a claim if a combination without a smallest fault set is not shown to suffice for no violation."""
-        kinds = sorted({action.kind for action in self.actions if self.limits.get(action.kind)})
+    def run(self, trace: list[int], rule: str) -> tuple[Faults, int, set[tuple[str, str]]]:
+        """Return the faults of a trace, its last state, and the conditions that hold there."""
+        state, faults = self.initial, list[str]()
+        for number in trace:
+            steps = {action.number: (action, after) for _, action, after in self.moves([state])}
+            action, after = steps.get(number, (self.actions[number], None))
+            if after is None:
+                raise Refused(
+                    rule, f"{action.name} of a trace is not enabled, leaves a domain, or changes nothing kept"
+                )
+            state, faults = after, faults + [action.kind] * (action.kind != "none")
+        return tuple(sorted(faults)), state, {(action.kind, action.name) for _, action, _ in self.moves([state])}
 
-        def larger(faults: Faults, first: int) -> Iterator[tuple[Faults, int]]:
-            return ((more(faults, kinds[at]), at) for at in range(first, len(kinds)))
-
-        stack = [iter([(NONE, 0)])]
-        while stack:
-            faults, first = next(stack[-1], (NONE, -1))
-            if first < 0:
-                stack.pop()
-            elif self.within(faults, claim) and not any(contained(one, faults) for one, _ in claim.smallest):
-                self.safe(faults, claim)
-                stack.append(larger(faults, first))
-
-    def safe(self, faults: Faults, claim: Claim) -> None:
-        """Refuse a combination if neither its union nor the union that covers it is free of violations."""
-        term, _, is_goal = self.system.properties[claim.name]
-        covering, broken = NONE, Refused("claim", f"{shown(claim.name)}: {called(faults)} has no set")
-        for kind, count in faults:
-            covering = more(covering, self.covering.get(kind, kind), count)
-        for one in (faults, covering):
-            if one in self.states:
-                try:
-                    return self.rank(term, one) if is_goal else self.unviolated(term, one)
-                except Refused as error:
-                    broken = error
-        raise broken
-
-    def unviolated(self, term: str, faults: Faults) -> None:
-        """Refuse a union with a state that violates a property."""
-        for part, states in self.states.items():
-            if contained(part, faults) and (term, part) not in self.proved:
-                for state in self.system.where(term, self.places, states):
-                    raise Refused("claim", f"a state of {called(part)} violates the property: {self.described(state)}")
-                self.proved.add((term, part))
-
-    def rank(self, goal: str, faults: Faults) -> None:
-        """Refuse a union with a state that neither has rank 0 and is a goal, nor has a step to a smaller rank."""
-        for part, states in self.states.items():
-            if contained(part, faults) and (goal, part) not in self.proved:
-                union = self.union(part)
-                reached = {*self.system.where(goal, self.places, states)}
-                due = {state for state, rank in states.items() if rank != 0 or state not in reached}
-                for state, _, after in self.system.moves(self.places, self.harmless, [*due]):
-                    if any(one.get(after, MOST) < states[state] for one in union):
-                        due.discard(state)
-                for state in due:
-                    raise Refused("rank", f"no step to a smaller rank in {called(part)}: {self.described(state)}")
-                self.proved.add((goal, part))
-
-    def trace(self, claim: Claim) -> None:
-        """Refuse a trace that is no run, that has other faults, or that ends without a violation."""
-        term, _, is_goal = self.system.properties[claim.name]
-        for faults, numbers in claim.smallest:
-            last, found = self.system.run(numbers, "trace")
-            demand(found == faults, "trace", f"the trace of {called(faults)} has the faults {called(found)}")
-            if is_goal:
-                self.stuck(term, last)
-            elif not [*self.system.where(term, self.system.places, [last])]:
-                raise Refused("trace", f"the trace of {called(faults)} does not end in a violation")
-
-    def stuck(self, goal: str, last: int) -> None:
-        """Refuse the end of a trace from which steps without a fault lead to a state with the goal."""
-        before, found = self.archive.taken, set[int]()
-        new = {self.system.packed(self.places, self.system.values(self.system.places, last))}
+    def stuck(self, name: str, last: int) -> None:
+        """Refuse the end of a trace from which steps without a fault lead to a state with the goal (rule `stuck`)."""
+        found, new = set[int](), {last}
         while new:
-            self.archive.memory(len(new) * (COST_OF_STATE + COST_OF_WORD * self.words), "the steps behind a trace")
-            for state in self.system.where(goal, self.places, new):
-                raise Refused("stuck", f"steps lead from the end of a trace to the goal: {self.described(state)}")
-            found |= new
-            new = {after for _, _, after in self.system.moves(self.places, self.harmless, new)} - found
-        self.archive.taken = before
+            self.archive.take(len(new) * (COST_OF_STATE + COST_OF_WORD * self.words), "the steps behind a trace")
+            found, states, new = found | new, new, set[int]()
+            for _, action, after in self.moves(states):
+                is_goal = (action.kind, action.name) == (":property", name)
+                demand(not is_goal, f"{name}: steps lead from the end of a trace to the goal", "stuck")
+                if action.kind == "none" and after not in found:
+                    demand(after is not None, f"behind a trace, {action.name} leaves a domain", "outside")
+                    new.add(after)
 
-    def witness(self, claim: Claim) -> None:
-        """Refuse the trace of a witness that is no run, has too many faults, or ends without the witness."""
-        for numbers in claim.witnesses:
-            last, faults = self.system.run(numbers, "witness")
-            demand(self.within(faults, claim), "witness", f"the faults {called(faults)} of a witness are too many")
-            seen = [*self.system.where(self.system.properties[claim.name][1], self.system.places, [last])]
-            demand(seen, "witness", "the witness does not hold at the end of its trace")
+    def traces(self, claim: Any) -> None:
+        """Check the smallest fault sets and the traces of a claim (rules `smallest`, `trace`, `stuck`, `witness`)."""
+        is_goal, sufficient = self.properties[claim.name][2], [Counter(faults) for faults, _ in claim.smallest]
+        for faults, trace in claim.smallest:
+            right = self.is_meant(faults, claim) and sum(one <= Counter(faults) for one in sufficient) == 1
+            demand(right, f"{called(faults)} contains another one, or exceeds the limits or the total", "smallest")
+            found, last, holding = self.run(trace, "trace")
+            demand(found == faults, f"the trace of {called(faults)} has the faults {called(found)}", "trace")
+            if is_goal:
+                self.stuck(claim.name, last)
+            right = is_goal or (":property", claim.name) in holding
+            demand(right, f"the trace of {called(faults)} does not end in a violation", "trace")
+        for trace in claim.witnesses:
+            found, _, holding = self.run(trace, "witness")
+            demand(self.is_meant(found, claim), f"the faults {called(found)} of a witness are too many", "witness")
+            demand((":witness", claim.name) in holding, "the witness does not hold at the end of its trace", "witness")
 
-    def smallest(self, claim: Claim) -> None:
-        """Refuse smallest fault sets of which one contains another one, or exceeds the limits or the total."""
-        sets = [faults for faults, _ in claim.smallest]
-        for one in sets:
-            right = self.within(one, claim) and sum(contained(other, one) for other in sets) == 1
-            demand(right, "smallest", f"{called(one)} contains another one, or exceeds the limits or the total")
+    def claim(self, claim: Any) -> None:
+        """Refuse a claim if a combination without a smallest fault set is not free of violations.
 
-    def lemma(self) -> None:
-        """Refuse a lemma with a wrong sum, or with a sum that is not below 0."""
-        for _, total, claimed in self.lemmas:
-            demand(total == claimed < 0, "lemma", f"the sum of the bounds is {total}, and {claimed} is claimed")
+        The rule is `claim`, and for a goal `rank`. A combination that is covered can be free by its covering combination.
+        """
+        sufficient, layer = [Counter(faults) for faults, _ in claim.smallest], {()}  # type: Any, set[Faults]
+        while layer:
+            wanted = (one for one in layer if self.is_meant(one, claim))
+            layer = {one for one in wanted if not any(few <= Counter(one) for few in sufficient)}
+            for faults in sorted(layer):
+                covering = tuple(sorted(self.covering.get(kind, kind) for kind in faults))
+                unions = [self.within(one) for one in (faults, covering) if one in self.sets]
+                broken = [[one for one in union if self.broken[claim.name, one] is not None] for union in unions]
+                if [] not in broken:
+                    worst = next((one for union in broken for one in union), None)
+                    state = "no set" if worst is None else self.told(self.broken[claim.name, worst])
+                    rule = "claim" if worst is None or not self.properties[claim.name][2] else "rank"
+                    raise Refused(rule, f"{claim.name} with {called(faults)}: {called(worst or ())} has {state}")
+            layer = {plus(faults, kind) for faults in layer for kind in self.kinds}
 
     def check(self) -> None:
         """Refuse the part if it breaks a rule."""
-        before = self.archive.taken
-        self.lemma()
-        self.cone()
+        before = self.archive.left
+        for name, bounds in self.lemmas:
+            demand(total(bounds) < 0, f"{name}: the sum of the bounds is {total(bounds)}, and not below 0", "lemma")
         for claim in self.claims:
-            self.smallest(claim)
-        for faults, (total, names) in self.members.items():
-            form(sum(map(self.count, names)) == total, f"the set of {called(faults)} has another number of states")
-            self.states[faults] = {state: rank for name in names for state, rank in self.load(name).items()}
-            form(len(self.states[faults]) == total, f"the set of {called(faults)} has a row twice")
-            self.domain(self.states[faults])
-        for rule in (self.initial, self.step, self.fault, self.covered):
-            rule()
+            self.traces(claim)
+        for faults, names in self.sets.items():
+            self.states[faults] = self.load(names)
+        demand(self.initial in self.states[()], "the set of no faults lacks the initial state", "initial")
+        for faults in self.states:
+            self.close(faults)
         for claim in self.claims:
-            self.trace(claim)
-            self.witness(claim)
             self.claim(claim)
-        self.states, self.archive.taken = {}, before
+        self.states, self.archive.left = {}, before
 
 
-def system(contents: dict[str, bytes], folder: Path | None) -> None:
-    """Refuse a certificate with a system that is not the file of its name in the folder, or the given file."""
-    for name, content in contents.items() if folder else ():
-        given = folder if folder is None or folder.is_file() else folder / name
-        right = given is not None and given.is_file() and given.read_bytes() == content
-        demand(right, "system", f"{name} is not the file of this name in {folder}")
+def plus(faults: Faults, kind: str) -> Faults:
+    """Return a combination with one fault more."""
+    return tuple(sorted((*faults, kind)))
+
+
+def called(faults: Faults) -> str:
+    return "{" + ", ".join(f"{number} {kind}" for kind, number in Counter(faults).items()) + "}"
+
+
+def total(bounds: list[tuple[str, str, int]]) -> int:
+    return sum(time if side == "most" else -time for side, _, time in bounds)
 
 
 def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
     """Yield a line for each claim of a certificate; raise `Refused` if it breaks a rule."""
-    archive = Archive(file, limit)
-    rest = expressions(archive.read(archive.listing("certificate.txt"), COST_OF_TEXT))
-    yield f"about (not proved): {' '.join(map(spelt, single(rest, 'about')))}"
-    pairs = [parts(one, str, int) for one in single(rest, "limits")]
-    limits = dict(pairs)
-    yield f"limits: {', '.join(f'{kind} {most}' for kind, most in limits.items())}"
-    found = [one[::-1] for one in leading(rest, "part")]
-    form(found and not rest, f"no part, or unexpected in certificate.txt: {shown(rest[-1:])}")
-    names = [parts(single(one, "system"), bytes)[0] for one in found]
-    form(all(re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name) for name in names), "a system has another name")
-    contents = {name: archive.read(archive.listing(name), COST_OF_TEXT) for name in dict.fromkeys(names)}
-    systems = {name: System(content) for name, content in contents.items()}
-    kinds = {action.kind for one in systems.values() for action in one.actions} - {"none"}
-    form(len(limits) == len(pairs) and {*limits} == kinds, "the limits do not name each kind of fault once")
-    members = [Part(systems[name], archive, limits, one) for name, one in zip(names, found)]
-    form(archive.members.keys() <= archive.listed, "a member is not listed in certificate.txt")
-    system(contents, folder)
-    for part in members:
+    archive, limits, parts = Archive(file, limit), dict[str, int](), list[Part]()
+    for command in expressions(archive.read("certificate.txt", COST_OF_TEXT)):
+        match command:
+            case ["about", str(word), ['"', text]]:
+                yield f"about (not proved): {word} {text}"
+            case ["limit", str(kind), int(most)] if kind not in limits and most >= 0:
+                limits[kind] = most
+                yield f"limit: {kind} {most}"
+            case ["system", ['"', name]] if re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name):
+                content = archive.read(name, COST_OF_TEXT)
+                given = folder / name if folder and folder.is_dir() else folder
+                right = given is None or given.is_file() and given.read_bytes() == content
+                demand(right, f"{name} is another text than {given}", "system")
+                parts.append(Part(name, archive, limits, content))
+            case _:
+                demand(parts, f"no system stands before {command}")
+                parts[-1].read(command)
+    kinds = {action.kind for part in parts for action in part.actions} - {"none"}
+    demand(parts and limits.keys() == kinds, "there is no part, or the limits are not those of all kinds of faults")
+    for part in parts:
+        part.complete()
+    for part in parts:
         part.check()
-    for lemma, total, _ in (lemma for part in members for lemma in part.lemmas):
-        yield f"lemma: {spelt(lemma)}: the sum is {total} ms"
-    for name, claim in ((name, claim) for name, part in zip(names, members) for claim in part.claims):
-        sets = ", ".join(called(faults) for faults, _ in claim.smallest) or "none"
-        about = f"{shown(claim.name)} ({shown(claim.id)}) of {name}, up to {claim.total} faults"
-        yield f"accepted: {about}: smallest fault sets: {sets}"
+        for name, bounds in part.lemmas:
+            yield f"lemma: {name}: {bounds}: the sum is {total(bounds)} ms"
+        for claim in part.claims:
+            sets = ", ".join(called(faults) for faults, _ in claim.smallest) or "none"
+            about = f"{claim.name} ({claim.id}) of {part.name}, up to {claim.total} faults"
+            yield f"accepted: {about}: smallest fault sets: {sets}"
+    demand(not archive.unread, f"certificate.txt does not name {', '.join(archive.unread)}")
 
 
 def size(text: str) -> int:
@@ -654,25 +507,27 @@ def main(arguments: list[str] | None = None) -> int:
     """Check a file; return 0 if it is accepted, 1 if it is refused, 2 if it is no certificate."""
     parser = argparse.ArgumentParser(description="Check a certificate.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--version", action="version", version="certcheck.py 1.0.0 (certificates of version 2)")
-    parser.add_argument(
-        "--systems", "--system", type=Path, help="the text that the system must be, or a folder with texts"
-    )
+    parser.add_argument("--version", action="version", version="certcheck.py 2.0.0 (certificates of version 3)")
+    parser.add_argument("--systems", "--system", type=Path, help="the text of the system, or a folder with texts")
     parser.add_argument("--memory", type=size, default=4 << 30, help="memory to take at most (default: 4GiB)")
     options = parser.parse_args(arguments)
     try:
-        form(options.file.is_file() or not options.file.exists(), "no regular file")
+        demand(options.file.is_file() or not options.file.exists(), "no regular file")
         with options.file.open("rb") as file:
-            print("\n".join([*check(file, options.systems, options.memory)]))
-            return 0
+            lines = [*check(file, options.systems, options.memory)]
+            status = 0
     except Refused as error:
         rule, reason = error.args
+        status, lines = (
+            (2, [f"not a certificate: {reason}"]) if rule == "format" else (1, [f"refused: {rule}: {reason}"])
+        )
     except MemoryError:
-        rule, reason = "memory", "the memory of this machine is used up"
+        status, lines = 1, ["refused: memory: the memory of this machine is used up"]
     except OSError as error:
-        rule, reason = "format", shown(error)
-    print(f"not a certificate: {reason}" if rule == "format" else f"refused: {rule}: {reason}")
-    return 2 if rule == "format" else 1
+        status, lines = 2, [f"not a certificate: {error}"]
+    for line in lines:  # without signs that a terminal obeys
+        print(line[:1000].encode("unicode_escape").decode())
+    return status
 
 
 if __name__ == "__main__":

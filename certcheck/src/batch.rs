@@ -1,41 +1,37 @@
 //! Evaluates terms for many states at a time: a column of values for each node that is needed.
 //!
-//! A node whose value is the same in all states of the batch has this value and no column. Rows that are neighbours in a
-//! sorted file share most fields, so that most nodes are of this kind.
+//! A node whose value is the same in all states of the batch has this value and no column. Rows that are neighbours in
+//! a sorted file share most fields, so that most nodes are of this kind.
 
-use crate::layout::{Field, Layout};
-use crate::terms::{Op, Sort, Term, Terms};
-use std::ops::{BitAnd, BitOr, BitXor};
+use crate::part::{Field, Part};
+use crate::rejection::{rule, Result};
+use crate::terms::{Node, Op, Sort, Term};
+use std::num::Wrapping;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
+
+/// The operations of numbers that wrap around.
+pub trait Number: Sized + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Not<Output = Self> {}
+pub trait Bits: Sized + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {}
 
 /// A number of a column: the smallest type that holds all numbers of all terms. `false` is 0, `true` is -1.
 ///
-/// Operations wrap around. The sum of many numbers may leave the type on the way, and is right at the end, because the interval of
-/// each node is within the type.
-pub trait Lane: Copy + Default + PartialEq + PartialOrd + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {
+/// The sum of many numbers may leave the type on the way, and is right at the end, because the interval of each node is
+/// within the type.
+pub trait Lane: Copy + Default + Ord + Number + Bits {
     fn of(number: i64) -> Self;
-    fn number(self) -> i32;
-    fn plus(self, other: Self) -> Self;
-    fn minus(self, other: Self) -> Self;
-    fn times(self, other: Self) -> Self;
+    fn number(self) -> i64;
 }
 
 macro_rules! lane {
     ($type:ty) => {
-        impl Lane for $type {
+        impl Number for Wrapping<$type> {}
+        impl Bits for Wrapping<$type> {}
+        impl Lane for Wrapping<$type> {
             fn of(number: i64) -> Self {
-                number as $type
+                Wrapping(number as $type)
             }
-            fn number(self) -> i32 {
-                i32::from(self)
-            }
-            fn plus(self, other: Self) -> Self {
-                self.wrapping_add(other)
-            }
-            fn minus(self, other: Self) -> Self {
-                self.wrapping_sub(other)
-            }
-            fn times(self, other: Self) -> Self {
-                self.wrapping_mul(other)
+            fn number(self) -> i64 {
+                i64::from(self.0)
             }
         }
     };
@@ -58,91 +54,83 @@ use Value::{Column, Same};
 
 /// A batch of `N` states.
 pub struct Batch<'a, L, const N: usize> {
-    terms: &'a Terms,
+    part: &'a Part,
     columns: Vec<[L; N]>,
     values: Vec<Value<L>>,
-    /// The batch for which a node's value was computed.
+    /// The last batch for which a node's value is computed; a constant has its value for ever.
     computed: Vec<u64>,
     batch: u64,
     spare: [[L; N]; 2],
     words: Vec<[u64; N]>,
 }
 
-/// Bytes that a batch may need for a system with this many nodes.
-pub fn bytes(nodes: usize, words: usize, lanes: usize) -> u64 {
-    (nodes * (4 * lanes + 24) + 8 * words * lanes) as u64
-}
-
 impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
-    pub fn new(terms: &'a Terms, words: usize) -> Self {
-        let nodes = terms.ops.len();
+    pub fn new(part: &'a Part) -> Self {
+        let nodes = &part.terms.nodes;
+        let constant = |node: &Node| if let Op::Constant(number) = node.op { Some(i64::from(number)) } else { None };
         Batch {
-            terms,
-            columns: vec![[L::default(); N]; nodes],
-            values: vec![Same(L::default()); nodes],
-            computed: vec![0; nodes],
+            part,
+            columns: vec![[L::default(); N]; nodes.len()],
+            values: nodes.iter().map(|node| Same(L::of(constant(node).unwrap_or(0)))).collect(),
+            computed: nodes.iter().map(|node| if constant(node).is_some() { u64::MAX } else { 0 }).collect(),
             batch: 0,
             spare: [[L::default(); N]; 2],
-            words: vec![[0; N]; words],
+            words: vec![[0; N]; part.words],
         }
     }
 
-    /// Begins a batch, in which no node has a value.
-    pub fn begin(&mut self) {
+    /// Bytes that a batch may need.
+    pub fn bytes(part: &Part) -> u64 {
+        (part.terms.nodes.len() * (4 * N + 24) + 8 * part.words * N) as u64
+    }
+
+    fn set(&mut self, term: Term, value: Value<L>) {
+        self.values[term] = value;
+        self.computed[term] = self.batch;
+    }
+
+    /// Begins a batch with these rows, at least one and at most `N`; the last one fills the rest. Checks rule `domain`.
+    pub fn load(&mut self, rows: &[u64]) -> Result<()> {
         self.batch += 1;
-    }
-
-    pub fn set(&mut self, term: Term, value: Value<L>) {
-        self.values[term as usize] = value;
-        self.computed[term as usize] = self.batch;
-    }
-
-    /// Begins a batch with these rows, at least one and at most `N`; the last one fills the rest. Checks rule `domain`: the
-    /// error is a variable whose field has a wrong value, or none if a bit outside all fields is set.
-    pub fn load(&mut self, layout: &Layout, variables: &[Term], rows: &[u64]) -> Result<(), Option<usize>> {
-        self.begin();
-        let last = rows.len() / layout.words - 1;
-        let mut differing = vec![0; layout.words];
-        for (word, used) in layout.used.iter().enumerate() {
-            let column = &mut self.words[word];
+        let (part, words) = (self.part, self.part.words);
+        let last = rows.len() / words - 1;
+        let mut differing = vec![0; words];
+        for (word, (column, differing)) in self.words.iter_mut().zip(&mut differing).enumerate() {
             for (lane, value) in column.iter_mut().enumerate() {
-                *value = rows[lane.min(last) * layout.words + word];
+                *value = rows[lane.min(last) * words + word];
             }
             let first = column[0];
-            differing[word] = column.iter().fold(0, |bits, value| bits | (value ^ first));
-            if (differing[word] | first) & !used != 0 {
-                return Err(None);
-            }
+            *differing = column.iter().fold(0, |bits, value| bits | (value ^ first));
+            rule!("domain", (*differing | first) & !part.used[word] == 0, "a row has a bit outside all fields");
         }
-        for field in layout.kept() {
+        for field in part.kept() {
             let Field { word, shift, mask, span, .. } = *field;
-            let (column, low, term) = (&self.words[word], L::of(i64::from(field.low)), variables[field.variable]);
-            let same = differing[word] & field.place() == 0;
+            let (column, variable) = (&self.words[word], &part.variables[field.variable]);
+            let same = differing[word] & mask << shift == 0;
             let checked = if same { 1 } else { N };
-            if span < mask && column[..checked].iter().any(|value| value >> shift & mask > span) {
-                return Err(Some(field.variable));
-            }
+            let wrong = span < mask && column[..checked].iter().any(|value| value >> shift & mask > span);
+            rule!("domain", !wrong, "a row has a value of {} outside the domain", variable.name);
+            let value = |word: &u64| L::of(field.low) + L::of((word >> shift & mask) as i64);
             if same {
-                let value = low.plus(L::of((column[0] >> shift & mask) as i64));
-                self.set(term, Same(value));
+                let value = value(&column[0]);
+                self.set(variable.term, Same(value));
                 continue;
             }
-            for (lane, value) in self.columns[term as usize].iter_mut().zip(column) {
-                *lane = low.plus(L::of((value >> shift & mask) as i64));
+            for (lane, word) in self.columns[variable.term].iter_mut().zip(column) {
+                *lane = value(word);
             }
-            self.set(term, Column(term as usize));
+            self.set(variable.term, Column(variable.term));
         }
         Ok(())
     }
 
     /// The value of a node. Nodes have at most 2,000 levels, which bounds the recursion.
     pub fn value(&mut self, term: Term) -> Value<L> {
-        let at = term as usize;
-        if self.computed[at] != self.batch {
-            let value = self.compute(at);
+        if self.computed[term] < self.batch {
+            let value = self.compute(term);
             self.set(term, value);
         }
-        self.values[at]
+        self.values[term]
     }
 
     /// The number that this value is in a state.
@@ -153,50 +141,51 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
         }
     }
 
-    fn compute(&mut self, at: usize) -> Value<L> {
-        let terms = self.terms;
+    fn compute(&mut self, at: Term) -> Value<L> {
+        let node = &self.part.terms.nodes[at];
         let truth = |truth: bool| L::of(-i64::from(truth));
-        match &terms.ops[at] {
-            Op::Variable(_) => unreachable!("rule cone: a node that is evaluated reads kept variables only"),
-            Op::Constant(number) => Same(L::of(i64::from(*number))),
-            Op::Truth(value) => Same(truth(*value)),
-            Op::Not(a) => self.two(at, *a, *a, |a, _| a ^ L::of(-1)),
-            Op::And(all) => self.all(at, all, L::of(-1), L::of(0), |a, b| a & b),
-            Op::Or(all) => self.all(at, all, L::of(0), L::of(-1), |a, b| a | b),
-            Op::Equal(a, b) => self.two(at, *a, *b, |a, b| truth(a == b)),
-            Op::Less(a, b) => self.two(at, *a, *b, |a, b| truth(a < b)),
-            Op::LessOrEqual(a, b) => self.two(at, *a, *b, |a, b| truth(a <= b)),
-            Op::Negative(a) => self.two(at, *a, *a, |a, _| L::of(0).minus(a)),
-            Op::Difference(a, b) => self.two(at, *a, *b, L::minus),
-            Op::Product(a, b) => self.two(at, *a, *b, L::times),
-            Op::Sum(all) => {
-                let first = self.value(all[0]);
-                all[1..].iter().fold(first, |sum, a| {
+        match node.op {
+            Op::Variable(_) | Op::Constant(_) => unreachable!("rule cone: a part evaluates kept variables only"),
+            Op::Not => self.two(at, 0, |a, _| !a),
+            Op::And => self.all(at, L::of(-1), L::of(0), |a, b| a & b),
+            Op::Or => self.all(at, L::of(0), L::of(-1), |a, b| a | b),
+            Op::Implies => self.two(at, 1, |a, b| !a | b),
+            Op::Equal => self.two(at, 1, |a, b| truth(a == b)),
+            Op::Distinct => self.two(at, 1, |a, b| truth(a != b)),
+            Op::Less => self.two(at, 1, |a, b| truth(a < b)),
+            Op::AtMost => self.two(at, 1, |a, b| truth(a <= b)),
+            Op::Difference => self.two(at, 1, |a, b| a - b),
+            Op::Product => self.two(at, 1, |a, b| a * b),
+            Op::Sum => {
+                let first = self.value(node.operands[0]);
+                node.operands[1..].iter().fold(first, |sum, a| {
                     let a = self.value(*a);
-                    self.combine(at, sum, a, L::plus)
+                    self.combine(at, sum, a, |a, b| a + b)
                 })
             }
-            Op::If(c, a, b) => match self.value(*c) {
-                Same(c) if c == truth(true) => self.value(*a),
-                Same(_) => self.value(*b),
+            Op::If => match self.value(node.operands[0]) {
+                Same(c) if c == truth(true) => self.value(node.operands[1]),
+                Same(_) => self.value(node.operands[2]),
                 Column(c) => {
-                    let (a, b) = (self.value(*a), self.value(*b));
+                    let (a, b) = (self.value(node.operands[1]), self.value(node.operands[2]));
                     self.choose(at, c, a, b)
                 }
             },
         }
     }
 
-    fn two(&mut self, at: usize, a: Term, b: Term, f: impl Fn(L, L) -> L) -> Value<L> {
-        let (a, b) = (self.value(a), self.value(b));
+    /// An operation on the first operand and another one, which can be the first one again.
+    fn two(&mut self, at: Term, other: usize, f: impl Fn(L, L) -> L) -> Value<L> {
+        let operands = &self.part.terms.nodes[at].operands;
+        let (a, b) = (self.value(operands[0]), self.value(operands[other]));
         let value = self.combine(at, a, b, f);
         self.settled(at, value)
     }
 
     /// A conjunction or a disjunction: from `neutral`, until the value is `last` in all states.
-    fn all(&mut self, at: usize, operands: &[Term], neutral: L, last: L, f: impl Fn(L, L) -> L + Copy) -> Value<L> {
+    fn all(&mut self, at: Term, neutral: L, last: L, f: impl Fn(L, L) -> L + Copy) -> Value<L> {
         let mut value = Same(neutral);
-        for operand in operands {
+        for operand in &self.part.terms.nodes[at].operands {
             let operand = self.value(*operand);
             value = match (value, operand) {
                 (Same(_), _) => operand,
@@ -215,7 +204,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// Writes `f` of two values into the column of a node. The first one may be this column.
-    fn combine(&mut self, at: usize, a: Value<L>, b: Value<L>, f: impl Fn(L, L) -> L) -> Value<L> {
+    fn combine(&mut self, at: Term, a: Value<L>, b: Value<L>, f: impl Fn(L, L) -> L) -> Value<L> {
         if let (Same(a), Same(b)) = (a, b) {
             return Same(f(a, b));
         }
@@ -232,19 +221,19 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// Writes, state by state, `a` where the column `c` is true and `b` elsewhere.
-    fn choose(&mut self, at: usize, c: usize, a: Value<L>, b: Value<L>) -> Value<L> {
+    fn choose(&mut self, at: Term, c: Term, a: Value<L>, b: Value<L>) -> Value<L> {
         let (before, rest) = self.columns.split_at_mut(at);
         let [spare_a, spare_b] = &mut self.spare;
         let (a, b) = (column(a, before, spare_a), column(b, before, spare_b));
         for (to, (c, (a, b))) in rest[0].iter_mut().zip(before[c].iter().zip(a.iter().zip(b))) {
-            *to = *c & *a | (*c ^ L::of(-1)) & *b;
+            *to = *c & *a | !*c & *b;
         }
         self.settled(at, Column(at))
     }
 
     /// The value without a column, if it is a truth value and the same in all states.
-    fn settled(&self, at: usize, value: Value<L>) -> Value<L> {
-        if value != Column(at) || self.terms.sort(at as Term) == Sort::Int {
+    fn settled(&self, at: Term, value: Value<L>) -> Value<L> {
+        if value != Column(at) || self.part.terms.nodes[at].sort == Sort::Int {
             return value;
         }
         let first = self.columns[at][0];

@@ -1,21 +1,18 @@
 //! Checks a certificate: all rules of the page, in the order in which they are cheap.
 
 use crate::archive::Archive;
-use crate::certificate::{systems_of, Certificate, Claim, Part};
-use crate::claims::{check_claim, check_smallest};
+use crate::evidence::Evidence;
 use crate::memory::Memory;
-use crate::parts::{Counts, Evidence};
-use crate::rejection::{rule, Result};
+use crate::part::{Claim, Limits, Part};
+use crate::rejection::{need, rule, Result};
+use crate::sexp::Sexp::{List, Number, Symbol, Text};
 use crate::sexp::{self, BYTES_PER_BYTE};
 use crate::steps::Share;
-use crate::system::{self, System};
-use crate::traces;
-use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 pub struct Options<'a> {
-    /// The folder with the texts that the systems must be.
+    /// The text that the system must be, or a folder with texts.
     pub systems: Option<&'a Path>,
     pub memory: u64,
     pub threads: usize,
@@ -25,10 +22,8 @@ pub struct Options<'a> {
 
 /// What an accepted certificate proves.
 pub struct Report {
-    pub about: Vec<String>,
-    pub limits: Vec<(String, u64)>,
-    /// Lemmas, each with its sum.
-    pub lemmas: Vec<(String, i64)>,
+    /// What the file says of itself (not proved), the limits, and the lemmas.
+    pub lines: Vec<String>,
     /// A line for each claim.
     pub claims: Vec<String>,
     pub states: u64,
@@ -40,64 +35,94 @@ pub struct Report {
 pub fn check(path: &Path, options: &Options) -> Result<Report> {
     let mut memory = Memory::new(options.memory);
     let mut archive = Archive::open(path, &mut memory)?;
-    memory.take(archive.size("certificate.txt")?.saturating_mul(2 * BYTES_PER_BYTE), "reading certificate.txt")?;
-    let text = archive.text("certificate.txt", &mut memory)?;
-    let lists = sexp::read(&text)?;
-    let (mut kinds, mut systems) = (Vec::new(), BTreeMap::new());
-    for name in systems_of(&lists)? {
-        let system = system::load(&name, options.systems, &mut kinds, &mut archive, &mut memory)?;
-        traces::count_memory(&system, &mut memory)?;
-        systems.insert(name, system);
-    }
-    systems.values_mut().for_each(|system| system.kinds = kinds.clone());
-    let certificate = Certificate::read(&lists, &systems, &kinds)?;
-    certificate.check_members(&archive)?;
-    let mut counts = Counts { states: 0, steps: 0 };
-    let mut claims = Vec::new();
-    let seed = std::collections::hash_map::RandomState::new().build_hasher().finish();
-    for part in &certificate.parts {
-        let system = &systems[&part.system];
-        for lemma in &part.lemmas {
-            let right = i128::from(lemma.sum) == lemma.computed && lemma.sum < 0;
-            rule!("lemma", right, "{:?} has the sum {}, its bounds {}", lemma.name, lemma.sum, lemma.computed);
+    let text = read_text("certificate.txt", &mut archive, &mut memory)?;
+    let (mut lines, mut limits, mut parts) = (Vec::new(), Limits::new(), Vec::<Part>::new());
+    for command in sexp::read(&text)? {
+        need!(let List(items) = &command, "certificate.txt has something that is no list: {command:?}");
+        match items.as_slice() {
+            [Symbol("about"), Symbol(word), Text(text)] => lines.push(format!("about (not proved): {word} {text:?}")),
+            [Symbol("limit"), Symbol(kind), Number(most)] => {
+                let first = limits.insert(kind.to_string(), *most).is_none();
+                need!(first && *most >= 0, "the limit of {kind} is negative, or there twice");
+                lines.push(format!("limit: {kind} {most}"));
+            }
+            [Symbol("system"), Text(name)] => parts.push(part(name, options.systems, &mut archive, &mut memory)?),
+            _ => {
+                need!(let Some(part) = parts.last_mut(), "no system stands before {command:?}");
+                part.read(items, &limits)?;
+            }
         }
-        let evidence = Evidence::new(system, &certificate, part, options.threads, seed, options.share.unwrap_or(Share { index: 0, of: 1 }))?;
-        let mut last_states = Vec::new();
-        for claim in &part.claims {
-            check_smallest(system, &certificate, claim)?;
-            traces::check_witness(system, &certificate, claim)?;
-            let last = claim.smallest.iter().map(|smallest| traces::check_trace(system, claim, smallest));
-            last_states.push(last.collect::<Result<Vec<_>>>()?);
+    }
+    let kinds = parts.iter().flat_map(|part| &part.actions).map(|action| &action.kind).filter(|kind| *kind != "none");
+    let right = !parts.is_empty() && kinds.collect::<BTreeSet<_>>().into_iter().eq(limits.keys());
+    need!(right, "there is no part, or the limits are not those of all kinds of faults of the actions");
+    parts.iter().try_for_each(Part::complete)?;
+    let (mut counts, mut claims) = ([0, 0], Vec::new());
+    for part in &parts {
+        for lemma in &part.lemmas {
+            let (name, sum, bounds) = (&lemma.name, lemma.sum, lemma.bounds.join(", "));
+            rule!("lemma", sum < 0, "the bounds of {name:?} have the sum {sum}, which is not below 0");
+            lines.push(format!("lemma: {name:?}: {bounds}: the sum is {sum} ms"));
+        }
+        let evidence = Evidence::new(part, &limits, options)?;
+        for (index, claim) in part.claims.iter().enumerate() {
+            evidence.check_smallest(claim)?;
+            evidence.check_traces(index, &mut memory)?;
         }
         let broken = evidence.check_sets(&mut archive, &mut memory, &mut counts)?;
         for (index, claim) in part.claims.iter().enumerate() {
-            check_claim(system, &certificate, part, index, &evidence.possible, &broken, options.share.is_some())?;
-            let property = &system.properties[claim.property];
-            for last in std::mem::take(&mut last_states[index]).into_iter().filter(|_| property.is_goal) {
-                evidence.check_stuck(property, last, &mut memory)?;
-            }
-            claims.push(words(system, part, claim));
+            evidence.check_claim(index, &broken)?;
+            claims.push(words(part, claim));
         }
     }
-    let lemmas = certificate.parts.iter().flat_map(|part| &part.lemmas).map(|lemma| (lemma.name.clone(), lemma.sum)).collect();
-    let limits = kinds.into_iter().zip(certificate.limits.iter().copied()).collect();
-    Ok(Report { about: certificate.about, limits, lemmas, claims, states: counts.states, steps: counts.steps, peak_memory: memory.peak })
+    need!(archive.unread.is_empty(), "certificate.txt does not name the members {:?}", archive.unread);
+    Ok(Report { lines, claims, states: counts[0], steps: counts[1], peak_memory: memory.peak })
+}
+
+/// Reads a text; its memory, with that of its expressions and terms, stays counted.
+fn read_text(name: &str, archive: &mut Archive, memory: &mut Memory) -> Result<String> {
+    memory.take(archive.size(name)?.saturating_mul(2 * BYTES_PER_BYTE), name)?;
+    need!(let Ok(text) = String::from_utf8(archive.read(name, memory)?), "{name} is not UTF-8");
+    Ok(text)
+}
+
+/// Begins a part. Rule `system`: its system equals the file of its name in the folder, or the file that is given in
+/// place of a folder.
+fn part(name: &str, given: Option<&Path>, archive: &mut Archive, memory: &mut Memory) -> Result<Part> {
+    let number = name.strip_prefix("system").and_then(|rest| rest.strip_suffix(".smt2"));
+    let is_number = |rest: &str| rest.strip_prefix('.').and_then(sexp::numeral).is_some_and(|number| number > 0);
+    need!(number.is_some_and(|rest| rest.is_empty() || is_number(rest)), "{name:?} is not a name of a system");
+    let text = read_text(name, archive, memory)?;
+    if let Some(path) = given.map(|given| if given.is_dir() { given.join(name) } else { given.to_path_buf() }) {
+        let size = std::fs::metadata(&path).map_or(0, |file| file.len());
+        let same = size == text.len() as u64 && std::fs::read(&path).is_ok_and(|given| given == text.as_bytes());
+        rule!("system", same, "{name} is another text than the given one, or no such file was given");
+    }
+    Part::new(name, &text)
 }
 
 /// A claim in plain words.
-fn words(system: &System, part: &Part, claim: &Claim) -> String {
-    let property = &system.properties[claim.property];
-    let (violated, holds) = match property.is_goal {
-        true => ("a state without a way to the goal can be reached", "from every state, steps without a fault can reach the goal"),
+fn words(part: &Part, claim: &Claim) -> String {
+    let (violated, holds) = match part.properties[&claim.name].is_goal {
+        true => (
+            "a state without a way to the goal can be reached",
+            "from every state, steps without a fault can reach the goal",
+        ),
         false => ("can be violated", "holds"),
     };
-    let sets: Vec<String> = claim.smallest.iter().map(|smallest| smallest.faults.words(&system.kinds)).collect();
-    let (sets, up_to) = (sets.join(" or "), claim.up_to);
-    let verdict = match claim.smallest.is_empty() {
-        true => format!("{holds} with every combination of up to {up_to} faults within the limits"),
-        false => format!("{violated} with {sets}; no other combination of up to {up_to} faults within the limits suffices, unless it contains one of these"),
+    let sets: Vec<String> = claim.smallest.iter().map(|(faults, _)| faults.to_string()).collect();
+    let within = format!("of up to {} faults within the limits", claim.up_to);
+    let verdict = match sets.is_empty() {
+        true => format!("{holds} with every combination {within}"),
+        false => {
+            let sets = sets.join(" or ");
+            format!("{violated} with {sets}; no other combination {within} suffices, unless it contains one of these")
+        }
     };
-    let witness = if claim.witness.is_some() { "its witness is reached" } else { "the certificate has NO WITNESS for it" };
-    let kept = part.layout.kept().count();
-    format!("{:?} {verdict}; {witness} (id {:?}, {}, {kept} of {} variables)", property.name, claim.id, part.system, system.variables.len())
+    let witness = match claim.witness {
+        Some(_) => "its witness is reached",
+        None => "the certificate has NO WITNESS for it",
+    };
+    let variables = format!("{} of {} variables", part.kept().count(), part.variables.len());
+    format!("{:?} {verdict}; {witness} (id {:?}, {}, {variables})", claim.name, claim.id, part.name)
 }

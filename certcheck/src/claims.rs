@@ -1,80 +1,138 @@
-//! Rules about a claim as a whole: `smallest`, `claim`, and what `claim` needs of rule `rank`.
+//! The rules about a claim: `smallest`, `trace`, `witness`, `stuck`, `claim`, and what `claim` needs of rule `rank`.
 
-use crate::certificate::{Certificate, Claim, Part};
+use crate::batch::Batch;
+use crate::evidence::{Broken, Evidence};
 use crate::faults::Faults;
+use crate::memory::Memory;
+use crate::part::Claim;
 use crate::rejection::{rule, Rejection, Result};
-use crate::system::System;
-use std::collections::BTreeMap;
-
-/// For each set of a part, the first row in which each claim of the part is broken.
-pub type Broken = BTreeMap<Faults, Vec<Option<usize>>>;
+use crate::steps::Stepper;
+use std::collections::{BTreeSet, HashSet};
+use std::num::Wrapping;
 
 /// Combinations that this program looks at for a claim. A certificate has a set for most of them.
 const MOST_COMBINATIONS: usize = 100_000;
 
-/// Rule `smallest`: each set is within the total and the limits, and none contains another one.
-pub fn check_smallest(system: &System, certificate: &Certificate, claim: &Claim) -> Result<()> {
-    let name = &system.properties[claim.property].name;
-    for (i, smallest) in claim.smallest.iter().enumerate() {
-        let words = smallest.faults.words(&system.kinds);
-        rule!("smallest", smallest.faults.within(&certificate.limits, claim.up_to), "{name:?}: {words} is not within the limits and the total");
-        let mut others = claim.smallest.iter().enumerate().filter(|(j, _)| i != *j);
-        let alone = others.all(|(_, other)| !smallest.faults.contains(&other.faults));
-        rule!("smallest", alone, "{name:?}: {words} contains another smallest fault set");
-    }
-    Ok(())
-}
+/// Bytes that a state takes in a set and in a list, besides its words.
+const STATE: u64 = 64;
 
-/// Rule `claim`: each combination of possible kinds within the limits and the total contains a smallest fault set, or its
-/// sets or those of its covering combination break nothing. In a share of the work, a combination with a set needs its own
-/// set: otherwise one share could rest on one of the two sets, and another share on the other one.
-pub fn check_claim(system: &System, certificate: &Certificate, part: &Part, index: usize, possible: &[usize], broken: &Broken, is_share: bool) -> Result<()> {
-    let claim = &part.claims[index];
-    let mut waiting = vec![(Faults::default(), 0)];
-    let mut seen = 1;
-    while let Some((faults, first)) = waiting.pop() {
-        if claim.smallest.iter().any(|smallest| faults.contains(&smallest.faults)) {
-            continue;
+/// One state at a time.
+type Walk<'a> = Stepper<'a, Wrapping<i32>, 1>;
+
+impl Evidence<'_> {
+    /// Rule `smallest`: each set is within the total and the limits, and none contains another one.
+    pub fn check_smallest(&self, claim: &Claim) -> Result<()> {
+        for (faults, _) in &claim.smallest {
+            let within = faults.within(self.limits, claim.up_to);
+            rule!("smallest", within, "{:?}: {faults} is not within the limits and the total", claim.name);
+            let alone = claim.smallest.iter().filter(|(other, _)| faults.contains(other)).count() == 1;
+            rule!("smallest", alone, "{:?}: {faults} contains another smallest fault set", claim.name);
         }
-        let found = [faults.clone(), faults.replaced(&part.covered)].map(|c| first_broken(index, &c, broken));
-        let proved = match is_share && found[0].is_some() {
-            true => found[0] == Some(None),
-            false => found.contains(&Some(None)),
-        };
-        if !proved {
-            return Err(refusal(system, claim, &faults, found.into_iter().flatten().flatten().next()));
+        Ok(())
+    }
+
+    /// The faults and the last state of a trace, whose steps the rule with this code demands to be enabled.
+    fn follow(&self, walk: &mut Walk, trace: &[usize], rule: &'static str) -> Result<(Faults, Vec<u64>)> {
+        let (mut faults, mut state) = (Vec::new(), self.part.initial());
+        walk.load(&state)?;
+        for number in trace {
+            let name = &self.part.actions[*number].name;
+            let step = self.steps.iter().find(|step| step.number == *number);
+            let reason = format!("the action {name:?} of a trace is not enabled, or changes nothing that the part keeps");
+            let Some(step) = step else { return Err(Rejection { rule, reason }) };
+            walk.take(step, &state, rule)?;
+            rule!(rule, !walk.rows.is_empty(), "{reason}");
+            faults.extend((step.action.kind != "none").then(|| step.action.kind.clone()));
+            state = std::mem::take(&mut walk.rows);
+            walk.load(&state)?;
         }
-        // Kinds are added in order, so that each combination is reached once.
-        for (position, kind) in possible.iter().enumerate().skip(first) {
-            let more = faults.with(*kind);
-            if more.within(&certificate.limits, claim.up_to) {
-                waiting.push((more, position));
-                seen += 1;
+        Ok((Faults::new(faults), state))
+    }
+
+    /// Rules `witness`, `trace` and `stuck`: the traces of a claim are runs with the right faults, and end as they must.
+    pub fn check_traces(&self, index: usize, memory: &mut Memory) -> Result<()> {
+        let (claim, property) = (&self.part.claims[index], self.properties[index]);
+        let bytes = Batch::<Wrapping<i32>, 1>::bytes(self.part);
+        memory.take(bytes, "following traces")?;
+        let (mut walk, name) = (Walk::new(self.part), &claim.name);
+        if let Some(trace) = &claim.witness {
+            let (faults, _) = self.follow(&mut walk, trace, "witness")?;
+            let within = faults.within(self.limits, claim.up_to);
+            rule!("witness", within, "the witness of {name:?} has more faults than the limits or the total: {faults}");
+            let seen = !walk.find(property.witness, 1).is_empty();
+            rule!("witness", seen, "the witness of {name:?} does not hold at the end of its trace");
+        }
+        for (faults, trace) in &claim.smallest {
+            let (found, last) = self.follow(&mut walk, trace, "trace")?;
+            rule!("trace", found == *faults, "{name:?}, {faults}: the trace has the faults {found}");
+            if property.is_goal {
+                self.check_stuck(index, &mut walk, last, memory)?;
+            } else {
+                let violated = !walk.find(property.term, 1).is_empty();
+                rule!("trace", violated, "{name:?}, {faults}: the property is not violated at the end of the trace");
             }
         }
-        rule!("memory", seen <= MOST_COMBINATIONS, "a claim is about more than {MOST_COMBINATIONS} combinations of faults");
+        memory.give_back(bytes);
+        Ok(())
     }
-    Ok(())
-}
 
-/// The first row of a set of `T(c)` that breaks a claim, if there is one; nothing if `c` has no set.
-fn first_broken<'b>(index: usize, faults: &Faults, broken: &'b Broken) -> Option<Option<(&'b Faults, usize)>> {
-    broken.get(faults)?;
-    let below = broken.iter().filter(|(below, _)| faults.contains(below));
-    Some(below.filter_map(|(below, rows)| Some((below, rows[index]?))).next())
-}
-
-fn refusal(system: &System, claim: &Claim, faults: &Faults, found: Option<(&Faults, usize)>) -> Rejection {
-    let (property, combination) = (&system.properties[claim.property], faults.words(&system.kinds));
-    let (code, reason) = match found {
-        None => ("claim", "contains no smallest fault set and has no set of states".to_string()),
-        Some((set, row)) => {
-            let row = format!("the row {row} of the set of {}", set.words(&system.kinds));
-            match property.is_goal {
-                true => ("rank", format!("{row} has neither rank 0 and the goal, nor a step to a smaller rank")),
-                false => ("claim", format!("{row} violates the property")),
+    /// Rule `stuck`: steps without a fault lead from the end of a trace to no state with the goal.
+    fn check_stuck(&self, index: usize, walk: &mut Walk, last: Vec<u64>, memory: &mut Memory) -> Result<()> {
+        // Each state is in the set of those seen, and may be in the list of those waiting.
+        let (each, mut waiting, mut seen) = (2 * (8 * last.len() as u64 + STATE), vec![last.clone()], HashSet::from([last]));
+        while let Some(state) = waiting.pop() {
+            walk.load(&state)?;
+            let (is_stuck, name) = (walk.find(self.properties[index].term, 1).is_empty(), &self.part.claims[index].name);
+            rule!("stuck", is_stuck, "{name:?}: steps without a fault lead from the end of a trace to the goal");
+            for step in self.steps.iter().filter(|step| step.action.kind == "none") {
+                walk.take(step, &state, "outside")?;
+                if !walk.rows.is_empty() && !seen.contains(&walk.rows) {
+                    memory.take(each, "the states behind a trace")?;
+                    seen.insert(walk.rows.clone());
+                    waiting.push(walk.rows.clone());
+                }
             }
         }
-    };
-    Rejection::Refused(code, format!("{:?}, {combination}: {reason}", property.name))
+        memory.give_back(each * (seen.len() as u64 - 1));
+        Ok(())
+    }
+
+    /// Rule `claim`: each combination of possible kinds within the limits and the total contains a smallest fault set,
+    /// or its sets or those of its covering combination break nothing. In a share of the work, a combination with a set
+    /// needs its own set: otherwise one share could rest on one of the two sets, and another share on the other one.
+    pub fn check_claim(&self, index: usize, broken: &Broken) -> Result<()> {
+        let (claim, is_share) = (&self.part.claims[index], self.options.share.is_some());
+        let (mut layer, mut seen) = (BTreeSet::from([Faults::default()]), 0);
+        while !layer.is_empty() {
+            layer.retain(|one| one.within(self.limits, claim.up_to));
+            layer.retain(|one| !claim.smallest.iter().any(|(faults, _)| one.contains(faults)));
+            seen += layer.len();
+            rule!("memory", seen <= MOST_COMBINATIONS, "a claim is about more than {MOST_COMBINATIONS} combinations");
+            for faults in &layer {
+                let both = [faults.clone(), faults.replaced(&self.part.covered)];
+                let with_sets: Vec<&Faults> = both.iter().filter(|one| broken.contains_key(one)).collect();
+                let count = if is_share && with_sets.first() == Some(&faults) { 1 } else { with_sets.len() };
+                let found: Vec<_> = with_sets[..count].iter().map(|one| first_broken(index, one, broken)).collect();
+                if found.contains(&None) {
+                    continue;
+                }
+                let name = &claim.name;
+                let worst = found.into_iter().flatten().next();
+                rule!("claim", worst.is_some(), "{name:?}, {faults}: there is no smallest fault set and no set of states");
+                let ((set, row), is_goal) = (worst.unwrap_or((faults, 0)), self.properties[index].is_goal);
+                let what = if is_goal { "has no step to a smaller rank, and is no goal of rank 0" } else { "violates it" };
+                let rule = if is_goal { "rank" } else { "claim" };
+                rule!(rule, false, "{name:?}, {faults}: the row {row} of the set of {set} {what}");
+            }
+            let wider = layer.iter().flat_map(|faults| self.possible.iter().map(|kind| faults.with(kind)));
+            layer = wider.collect();
+        }
+        Ok(())
+    }
+}
+
+/// The first row of a set of `T(c)` that breaks a claim, if there is one.
+fn first_broken<'b>(index: usize, faults: &Faults, broken: &'b Broken) -> Option<(&'b Faults, usize)> {
+    let mut below = broken.iter().filter(|(below, _)| faults.contains(below));
+    below.find_map(|(below, rows)| Some((below, rows[index]?)))
 }

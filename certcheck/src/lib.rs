@@ -1,22 +1,20 @@
-//! An independent checker of Proofka's certificates. `docs/certificates.md` of Proofka ("the page" in comments) is its only source.
+//! An independent checker of Proofka's certificates. `docs/certificates.md` of Proofka ("the page" in comments) is its
+//! only source.
 #![forbid(unsafe_code)]
 
 mod archive;
 mod batch;
-mod certificate;
 mod check;
 mod claims;
+mod evidence;
 mod faults;
-mod layout;
 mod memory;
-mod parts;
+mod part;
 mod rejection;
 mod sexp;
 mod states;
 mod steps;
-mod system;
 mod terms;
-mod traces;
 
 pub use check::{check, Options, Report};
 pub use memory::{default_limit, parse_bytes};

@@ -1,14 +1,14 @@
 //! The command line. Exit status: 0 accepted, 1 refused, 2 not a certificate or a wrong command.
 #![forbid(unsafe_code)]
 
-use certcheck::{check, default_limit, parse_bytes, Options, Rejection, Report, Share};
+use certcheck::{check, default_limit, parse_bytes, Options, Report, Share};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 const HELP: &str = "usage: certcheck FILE [--system FILE | --systems FOLDER] [--memory SIZE] [--threads N] [--share I/N]
 
-Checks a certificate of Proofka (docs/certificates.md, format version 2).
+Checks a certificate of Proofka (docs/certificates.md, format version 3).
 
   --system FILE     the only system must be this file, byte for byte
   --systems FOLDER  each system must be the file of its name in the folder, byte for byte
@@ -56,12 +56,7 @@ fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, Strin
 }
 
 fn print(report: &Report, seconds: f64, threads: usize, share: Option<Share>) {
-    println!("says of itself (not proved): {}", report.about.join(", "));
-    let limits: Vec<String> = report.limits.iter().map(|(kind, limit)| format!("{kind} {limit}")).collect();
-    println!("limits: {}", if limits.is_empty() { "no kinds of fault".to_string() } else { limits.join(", ") });
-    for (lemma, sum) in &report.lemmas {
-        println!("lemma: {lemma:?}, with the sum {sum} ms");
-    }
+    report.lines.iter().for_each(|line| println!("{line}"));
     for claim in &report.claims {
         println!("{}: {claim}", if share.is_some() { "no objection" } else { "proved" });
     }
@@ -77,7 +72,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if words.iter().any(|word| word == "--version") {
-        println!("certcheck {} (certificates of version 2)", env!("CARGO_PKG_VERSION"));
+        println!("certcheck {} (certificates of version 3)", env!("CARGO_PKG_VERSION"));
         return ExitCode::SUCCESS;
     }
     let arguments = match arguments(words.into_iter()) {
@@ -101,8 +96,8 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(rejection) => {
-            println!("{rejection}");
-            ExitCode::from(if matches!(rejection, Rejection::NotACertificate(_)) { 2 } else { 1 })
+            println!("{}", rejection.to_string().chars().take(1000).collect::<String>());
+            ExitCode::from(if rejection.rule == "format" { 2 } else { 1 })
         }
     }
 }

@@ -21,8 +21,8 @@ impl Memory {
 
     /// Counts these bytes, or refuses the file.
     pub fn take(&mut self, bytes: u64, what: &str) -> Result<()> {
-        let (used, limit) = (self.used.saturating_add(bytes), self.limit);
-        rule!("memory", used <= limit, "{what} would need {} MiB in all, and {} MiB are allowed (--memory)", used.div_ceil(1 << 20), limit >> 20);
+        let (used, limit) = (self.used.saturating_add(bytes), self.limit >> 20);
+        rule!("memory", used <= self.limit, "{what} would need {} MiB in all, and --memory allows {limit}", used >> 20);
         self.used = used;
         self.peak = self.peak.max(used);
         Ok(())
@@ -46,7 +46,7 @@ impl Memory {
 pub fn default_limit() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kibibytes = line.and_then(|rest| rest.trim().strip_suffix(" kB")).and_then(|n| n.parse::<u64>().ok());
+    let kibibytes = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     kibibytes.map_or(2 << 30, |n| n * 1024 / 5 * 4)
 }
 

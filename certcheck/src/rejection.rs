@@ -1,46 +1,41 @@
 //! Why a file is not accepted.
 
-/// A file that breaks a rule of "The file" of the page, or a file that breaks a rule of its table.
+/// The broken rule of the page, and the reason. The rule `format` is the section "The file": the file is no certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rejection {
-    /// `format`: the file is not a certificate, for this reason.
-    NotACertificate(String),
-    /// The certificate breaks the rule with this code, in this way.
-    Refused(&'static str, String),
+pub struct Rejection {
+    pub rule: &'static str,
+    pub reason: String,
 }
 
 pub type Result<T> = std::result::Result<T, Rejection>;
 
 impl std::fmt::Display for Rejection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Rejection::NotACertificate(reason) => write!(f, "not a certificate: {reason}"),
-            Rejection::Refused(rule, reason) => write!(f, "refused: {rule}: {reason}"),
+        match self.rule {
+            "format" => write!(f, "not a certificate: {}", self.reason),
+            rule => write!(f, "refused: {rule}: {}", self.reason),
         }
     }
 }
 
-/// Says that the file is not a certificate.
-pub fn malformed<T>(reason: impl Into<String>) -> Result<T> {
-    Err(Rejection::NotACertificate(reason.into()))
+/// `rule!(code, condition, reason...)`: the file breaks the rule with this code unless the condition holds.
+macro_rules! rule {
+    ($rule:expr, $condition:expr, $($reason:tt)+) => {
+        if !$condition {
+            return Err($crate::rejection::Rejection { rule: $rule, reason: format!($($reason)+) });
+        }
+    };
 }
 
-/// `need!(condition, reason...)`: the file is not a certificate unless the condition holds.
+/// `need!(condition, reason...)`: the file is no certificate unless the condition holds.
 /// `need!(let PATTERN = value, reason...)`: nor unless the value has this form; the pattern's names are then bound.
 macro_rules! need {
     (let $pattern:pat = $value:expr, $($reason:tt)+) => {
-        let $pattern = $value else { return Err($crate::rejection::Rejection::NotACertificate(format!($($reason)+))) };
+        let $pattern = $value else {
+            return Err($crate::rejection::Rejection { rule: "format", reason: format!($($reason)+) });
+        };
     };
-    ($condition:expr, $($reason:tt)+) => {
-        if !$condition { return Err($crate::rejection::Rejection::NotACertificate(format!($($reason)+))) }
-    };
-}
-
-/// `rule!(code, condition, reason...)`: the certificate breaks the rule with this code unless the condition holds.
-macro_rules! rule {
-    ($rule:expr, $condition:expr, $($reason:tt)+) => {
-        if !$condition { return Err($crate::rejection::Rejection::Refused($rule, format!($($reason)+))) }
-    };
+    ($condition:expr, $($reason:tt)+) => { $crate::rejection::rule!("format", $condition, $($reason)+) };
 }
 
 pub(crate) use {need, rule};

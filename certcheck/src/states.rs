@@ -1,8 +1,8 @@
 //! A set of states in memory: its rows, its ranks, and a hash table of the rows.
 
 use crate::archive::Archive;
-use crate::certificate::Listed;
 use crate::memory::Memory;
+use crate::part::Part;
 use crate::rejection::{need, rule, Result};
 
 pub struct States {
@@ -11,8 +11,8 @@ pub struct States {
     pub rows: Vec<u64>,
     /// The rank of each row; empty without ranks.
     pub ranks: Vec<u16>,
-    /// Linear probing, and exact comparison of rows. A slot is 0 if it is free. Else its low bits are the number of a row plus 1,
-    /// and the other bits are from the hash of this row, so that few rows are compared in vain.
+    /// Linear probing, and exact comparison of rows. A slot is 0 if it is free. Else its low bits are the number of a
+    /// row plus 1, and the other bits are from the hash of this row, so that few rows are compared in vain.
     table: Vec<u32>,
     low: u32,
     seed: u64,
@@ -23,33 +23,60 @@ pub struct States {
 const FREE: u32 = 0;
 
 impl States {
-    /// Reads a set, after its memory is counted.
-    pub fn load(listed: &Listed, words: usize, ranked: bool, archive: &mut Archive, memory: &mut Memory, seed: u64) -> Result<States> {
-        let what = "a set of states";
-        rule!("memory", listed.count < u64::from(u32::MAX), "a set has {} states, more than this program holds", listed.count);
-        let count = listed.count as usize;
-        let slots = (count + count / 2 + 1).next_power_of_two();
-        let ranked = if ranked { count } else { 0 };
-        // The counts of rows agree with the sizes of members, so that these products are small.
-        let bytes = 8 * (count * words) as u64 + 2 * ranked as u64 + 4 * slots as u64;
+    /// Reads the set with these members, after its memory is counted.
+    pub fn load(part: &Part, members: &[String], archive: &mut Archive, memory: &mut Memory, seed: u64) -> Result<Self> {
+        let (words, what) = (part.words, "a set of states");
+        let bytes_of_row = 8 * words as u64 + if part.is_ranked() { 2 } else { 0 };
+        let mut total: u64 = 0;
+        for member in members {
+            let size = archive.size(member)?;
+            need!(size % bytes_of_row == 0, "the member {member:?} does not have the size of whole rows");
+            total = total.saturating_add(size / bytes_of_row);
+        }
+        rule!("memory", total < u64::from(u32::MAX), "a set has {total} states, more than this program holds");
+        let (count, slots) = (total as usize, (total + total / 2 + 1).next_power_of_two() as usize);
+        let bytes = total * bytes_of_row + 4 * slots as u64;
         memory.take(bytes, what)?;
         let mut states = States {
             words,
             rows: Memory::vector(count * words, what)?,
-            ranks: Memory::vector(ranked, what)?,
+            ranks: Memory::vector(if part.is_ranked() { count } else { 0 }, what)?,
             table: Memory::vector(slots, what)?,
-            low: ((listed.count + 1).next_power_of_two() - 1) as u32,
+            low: ((total + 1).next_power_of_two() - 1) as u32,
             seed,
             bytes,
         };
         let mut first = 0;
-        for member in &listed.members {
-            first += states.read(first, member, archive)?;
+        for member in members {
+            let content = archive.read(member, memory)?;
+            let count = content.len() / bytes_of_row as usize;
+            states.read(first, count, &content);
+            first += count;
+            memory.give_back(content.len() as u64);
         }
         for row in 0..count {
-            states.insert(row)?;
+            let hash = states.hash(states.row(row));
+            let (free, found) = states.slot(hash, states.row(row));
+            need!(found.is_none(), "the row {row} is in its set twice");
+            states.table[free] = (row as u32 + 1) | (hash >> 32) as u32 & !states.low;
         }
         Ok(states)
+    }
+
+    /// Reads the content of a member, whose rows begin at `first`: columns in which each value is XORed with the value
+    /// before, then ranks.
+    fn read(&mut self, first: usize, count: usize, content: &[u8]) {
+        let (rows, ranks) = content.split_at(8 * count * self.words);
+        for (word, column) in rows.chunks_exact((8 * count).max(1)).enumerate() {
+            let mut value = 0;
+            for (row, bytes) in column.chunks_exact(8).enumerate() {
+                value ^= u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+                self.rows[(first + row) * self.words + word] = value;
+            }
+        }
+        for (bytes, rank) in ranks.chunks_exact(2).zip(self.ranks.iter_mut().skip(first)) {
+            *rank = u16::from_le_bytes([bytes[0], bytes[1]]);
+        }
     }
 
     /// Counts the memory of the set as free.
@@ -61,45 +88,12 @@ impl States {
         self.rows.len() / self.words
     }
 
-    pub fn row(&self, row: usize) -> &[u64] {
+    fn row(&self, row: usize) -> &[u64] {
         &self.rows[row * self.words..(row + 1) * self.words]
     }
 
-    /// Reads a member, whose rows begin at `first`: columns in which each value is XORed with the value before, then ranks.
-    /// Gives the number of the rows.
-    fn read(&mut self, first: usize, member: &str, archive: &mut Archive) -> Result<usize> {
-        let (words, ranked) = (self.words, !self.ranks.is_empty());
-        let count = archive.size(member)? as usize / (8 * words + if ranked { 2 } else { 0 });
-        let rows = &mut self.rows[first * words..(first + count) * words];
-        let mut ranks = self.ranks.iter_mut().skip(first);
-        let (mut word, mut row, mut value) = (0, 0, 0);
-        archive.read(member, &mut |chunk| {
-            let left = (words - word) * count - row;
-            let (of_rows, of_ranks) = chunk.split_at(chunk.len().min(8 * left));
-            for bytes in of_rows.chunks_exact(8) {
-                value ^= u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
-                rows[row * words + word] = value;
-                row += 1;
-                if row == count {
-                    (word, row, value) = (word + 1, 0, 0);
-                }
-            }
-            for (bytes, rank) in of_ranks.chunks_exact(2).zip(&mut ranks) {
-                *rank = u16::from_le_bytes([bytes[0], bytes[1]]);
-            }
-        })?;
-        Ok(count)
-    }
-
-    fn insert(&mut self, row: usize) -> Result<()> {
-        let hash = self.hash(self.row(row));
-        let (free, found) = self.slot(hash, self.row(row));
-        need!(found.is_none(), "the row {row} is in its set twice");
-        self.table[free] = (row as u32 + 1) | (hash >> 32) as u32 & !self.low;
-        Ok(())
-    }
-
-    /// The hash of a row, the same for all sets. The seed differs from run to run, so that no file can aim at equal hashes.
+    /// The hash of a row, the same for all sets. The seed differs from run to run, so that no file can aim at equal
+    /// hashes.
     pub fn hash(&self, row: &[u64]) -> u64 {
         let mut hash = self.seed;
         for word in row {
@@ -132,11 +126,8 @@ impl States {
         self.slot(hash, row).1
     }
 
-    pub fn has(&self, row: &[u64]) -> bool {
-        self.find(self.hash(row), row).is_some()
-    }
-
-    /// Reads what `find` will read for these hashes, all at once, so that the processor waits for memory once and not for each.
+    /// Reads what `find` will read for these hashes, all at once, so that the processor waits for memory once and not
+    /// for each.
     pub fn touch(&self, hashes: &[u64]) {
         let row = |hash: &u64| (self.table[*hash as usize & (self.table.len() - 1)] & self.low) as usize * self.words;
         let words = hashes.iter().map(|hash| self.rows.get(row(hash)).copied().unwrap_or(0));

@@ -1,33 +1,27 @@
-//! Steps from all states of a set: rules `step`, `fault`, `covered`, `stuck`, `outside` and `domain`; and which properties are
+//! Steps from all states of a set: rules `step`, `fault`, `covered`, `outside` and `domain`; and which properties are
 //! broken in the set: a state violates, or (rule `rank`) a state has no step to a smaller rank.
 
 use crate::batch::{Batch, Lane, Value};
-use crate::layout::{Field, Layout};
 use crate::memory::Memory;
+use crate::part::{Action, Field, Part, Property};
 use crate::rejection::{rule, Rejection, Result};
 use crate::states::States;
-use crate::system::System;
 use crate::terms::Term;
+use std::num::Wrapping;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::thread::{Builder, ScopedJoinHandle};
 
 /// States that are checked at a time.
 pub const LANES: usize = 256;
 
-/// An action of a part: its number, its guard, and its updates of kept variables, of which there is at least one.
-pub struct Action<'a> {
-    pub number: usize,
-    pub guard: Term,
-    pub updates: Vec<(&'a Field, Term)>,
-}
+/// Bytes of the stack of a thread: several times what the evaluation of a term with the most levels needs.
+const STACK: usize = 8 << 20;
 
-/// What must hold in each state of a set for a property.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Demand {
-    /// The term holds nowhere.
-    Never(Term),
-    /// The state has the rank 0 and the term holds, or a step leads to a smaller rank.
-    Goal(Term),
+/// An action of a part: its number, and its updates of kept variables, of which there is at least one.
+pub struct Step<'a> {
+    pub number: usize,
+    pub action: &'a Action,
+    pub updates: Vec<(Field, Term)>,
 }
 
 /// The part of the work that this process does: of each `of` batches of a set, that with this index.
@@ -37,196 +31,190 @@ pub struct Share {
     pub of: usize,
 }
 
-/// Steps by some actions from each state of `source`, each of which must lead into one of `targets`.
+/// Steps from up to `N` states at a time.
+pub struct Stepper<'a, L, const N: usize> {
+    part: &'a Part,
+    batch: Batch<'a, L, N>,
+    /// The states of the batch in which the last step is enabled, and the rows to which the step leads from these.
+    pub lanes: Vec<usize>,
+    pub rows: Vec<u64>,
+}
+
+impl<'a, L: Lane, const N: usize> Stepper<'a, L, N> {
+    pub fn new(part: &'a Part) -> Self {
+        Stepper { part, batch: Batch::new(part), lanes: vec![], rows: vec![] }
+    }
+
+    /// Goes to these states. Checks rule `domain`.
+    pub fn load(&mut self, rows: &[u64]) -> Result<()> {
+        self.batch.load(rows)
+    }
+
+    /// Finds the states among the first `count` in which a term holds.
+    pub fn find(&mut self, term: Term, count: usize) -> &[usize] {
+        self.lanes.clear();
+        match self.batch.value(term) {
+            Value::Same(same) if same == L::of(0) => {}
+            Value::Same(_) => self.lanes.extend(0..count),
+            column => self.lanes.extend((0..count).filter(|lane| self.batch.at(column, *lane) != L::of(0))),
+        }
+        &self.lanes
+    }
+
+    /// Takes a step from these states, wherever enabled. The rule with this code demands that values are within domains.
+    pub fn take(&mut self, step: &Step, rows: &[u64], rule: &'static str) -> Result<()> {
+        let words = self.part.words;
+        self.find(step.action.guard, rows.len() / words);
+        self.rows.clear();
+        for lane in &self.lanes {
+            self.rows.extend_from_slice(&rows[lane * words..(lane + 1) * words]);
+        }
+        for (field, term) in step.updates.iter().filter(|_| !self.lanes.is_empty()) {
+            let value = self.batch.value(*term);
+            let (keep, mut largest) = (!(field.mask << field.shift), 0);
+            for (lane, row) in self.lanes.iter().zip(self.rows.chunks_exact_mut(words)) {
+                let offset = (self.batch.at(value, *lane).number() - field.low) as u64;
+                largest = largest.max(offset);
+                row[field.word] = row[field.word] & keep | offset << field.shift;
+            }
+            let (action, name) = (&step.action.name, &self.part.variables[field.variable].name);
+            rule!(rule, largest <= field.span, "the action {action:?} gives {name} a value outside its domain");
+        }
+        Ok(())
+    }
+}
+
+/// Steps of some actions from each state of `source`, each of which must lead into one of `targets`.
 pub struct Pass<'a> {
-    pub system: &'a System,
-    pub layout: &'a Layout,
+    pub part: &'a Part,
     pub source: &'a States,
     pub targets: &'a [&'a States],
-    pub actions: Vec<&'a Action<'a>>,
+    pub steps: Vec<&'a Step<'a>>,
     /// The code of the rule that says so.
     pub rule: &'static str,
     /// The source and the targets in words.
     pub names: [String; 2],
-    pub demands: &'a [Demand],
+    /// Properties, for each of which the first row is found that breaks the property.
+    pub properties: &'a [&'a Property],
     pub share: Share,
 }
 
-/// What was found in a pass.
+/// What was found in a pass: the number of steps, and for each property the first row that breaks it.
 pub struct Found {
     pub steps: u64,
-    /// For each demand, the first row that does not meet it.
     pub broken: Vec<Option<usize>>,
-    /// The refusal of the earliest batch that breaks a rule.
-    refusal: Option<(usize, Rejection)>,
 }
 
 impl Pass<'_> {
     /// Checks all states, with this number of threads.
     pub fn run(&self, threads: usize, memory: &mut Memory) -> Result<Found> {
-        let (low, high) = self.system.terms.hull();
-        match low.unsigned_abs().max(high.unsigned_abs()) {
-            0..128 => self.run_with::<i8>(threads, memory),
-            128..32768 => self.run_with::<i16>(threads, memory),
-            _ => self.run_with::<i32>(threads, memory),
+        match self.part.terms.reach() {
+            0..128 => self.run_with::<Wrapping<i8>>(threads, memory),
+            128..32768 => self.run_with::<Wrapping<i16>>(threads, memory),
+            _ => self.run_with::<Wrapping<i32>>(threads, memory),
         }
     }
 
     fn run_with<L: Lane>(&self, threads: usize, memory: &mut Memory) -> Result<Found> {
         let threads = threads.min(self.source.len().div_ceil(LANES)).max(1);
-        let successors = 8 * self.layout.words as u64 * LANES as u64;
-        let bytes = threads as u64 * (crate::batch::bytes(self.system.terms.ops.len(), self.layout.words, LANES) + successors);
+        let successors = 8 * self.part.words as u64 * LANES as u64;
+        let bytes = threads as u64 * (Batch::<L, LANES>::bytes(self.part) + successors);
         memory.take(bytes, "the evaluation of terms")?;
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(Found { steps: 0, broken: vec![None; self.demands.len()], refusal: None }));
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                // A thread that cannot begin leaves its work to the others.
-                let _ = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || Worker::<L>::new(self).work(&next, &found));
-            }
-            Worker::<L>::new(self).work(&next, &found);
+        let next = AtomicUsize::new(0);
+        let work = || Worker::<L>::new(self).work(&next);
+        let all = std::thread::scope(|scope| {
+            // A thread that cannot begin leaves its work to the others.
+            let begin = |_| Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok();
+            let others: Vec<ScopedJoinHandle<_>> = (1..threads).filter_map(begin).collect();
+            let own = work();
+            let join = |other: ScopedJoinHandle<_>| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            others.into_iter().map(join).chain([own]).collect::<Vec<_>>()
         });
         memory.give_back(bytes);
-        let found = found.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match found.refusal {
-            Some((_, refusal)) => Err(refusal),
-            None => Ok(found),
+        // Batches are taken in order, and each one is completed, so that the first refusal does not depend on threads.
+        if let Some((_, refusal)) = all.iter().filter_map(|(_, refusal)| refusal.as_ref()).min_by_key(|(first, _)| *first) {
+            return Err(refusal.clone());
         }
+        let mut found = Found { steps: 0, broken: vec![None; self.properties.len()] };
+        for (worker, _) in all {
+            found.steps += worker.steps;
+            for (first, own) in found.broken.iter_mut().zip(worker.broken) {
+                *first = first.iter().copied().chain(own).min();
+            }
+        }
+        Ok(found)
     }
 }
 
-/// Bytes of the stack of a thread: the largest that the evaluation of a term with the most levels needs, several times.
-const STACK: usize = 8 << 20;
-
 struct Worker<'a, L> {
     pass: &'a Pass<'a>,
-    batch: Batch<'a, L, LANES>,
-    variables: Vec<Term>,
-    /// The lanes in which the current action is enabled, their next rows, and the hashes of these rows.
-    lanes: Vec<usize>,
-    rows: Vec<u64>,
+    stepper: Stepper<'a, L, LANES>,
     hashes: Vec<u64>,
-    steps: u64,
     /// Whether a step leads from the state of the lane to a smaller rank.
     falls: [bool; LANES],
+    found: Found,
 }
 
 impl<'a, L: Lane> Worker<'a, L> {
     fn new(pass: &'a Pass<'a>) -> Self {
-        let variables = pass.system.variables.iter().map(|variable| variable.term).collect();
-        let batch = Batch::new(&pass.system.terms, pass.layout.words);
-        Worker { pass, batch, variables, lanes: vec![], rows: vec![], hashes: vec![], steps: 0, falls: [false; LANES] }
+        let found = Found { steps: 0, broken: vec![None; pass.properties.len()] };
+        Worker { pass, stepper: Stepper::new(pass.part), hashes: vec![], falls: [false; LANES], found }
     }
 
-    /// The first row of the next batch of the share.
-    fn take(&self, next: &AtomicUsize) -> usize {
-        let share = self.pass.share;
-        next.fetch_add(1, Ordering::Relaxed).saturating_mul(share.of).saturating_add(share.index).saturating_mul(LANES)
-    }
-
-    /// Takes batches until there are none, or until a batch breaks a rule. Batches are taken in order and completed, so
-    /// that the refusal does not depend on the number of threads.
-    fn work(mut self, next: &AtomicUsize, found: &Mutex<Found>) {
-        let mut broken = vec![None; self.pass.demands.len()];
-        let mut refusal = None;
-        let mut first = self.take(next);
-        while first < self.pass.source.len() && refusal.is_none() {
-            let count = LANES.min(self.pass.source.len() - first);
-            if let Err(reason) = self.check(first, count, &mut broken) {
-                refusal = Some((first, reason));
-                next.fetch_max(usize::MAX / 2, Ordering::Relaxed);
+    /// Takes batches of the share until there are none, or until a batch breaks a rule: then with its first row.
+    fn work(mut self, next: &AtomicUsize) -> (Found, Option<(usize, Rejection)>) {
+        let Share { index, of } = self.pass.share;
+        loop {
+            let batch = next.fetch_add(1, Ordering::Relaxed).saturating_mul(of).saturating_add(index);
+            let first = batch.saturating_mul(LANES);
+            if first >= self.pass.source.len() {
+                return (self.found, None);
             }
-            first = self.take(next);
+            if let Err(refusal) = self.check(first, LANES.min(self.pass.source.len() - first)) {
+                return (self.found, Some((first, refusal)));
+            }
         }
-        let mut found = found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        found.steps += self.steps;
-        for (all, mine) in found.broken.iter_mut().zip(broken) {
-            *all = all.iter().copied().chain(mine).min();
-        }
-        found.refusal = std::mem::take(&mut found.refusal).into_iter().chain(refusal).min_by_key(|(first, _)| *first);
     }
 
-    fn check(&mut self, first: usize, count: usize, broken: &mut [Option<usize>]) -> Result<()> {
-        let (pass, words) = (self.pass, self.pass.layout.words);
+    fn check(&mut self, first: usize, count: usize) -> Result<()> {
+        let (pass, words) = (self.pass, self.pass.part.words);
         let rows = &pass.source.rows[first * words..(first + count) * words];
-        if let Err(variable) = self.batch.load(pass.layout, &self.variables, rows) {
-            let what = variable.map_or("a bit outside all fields", |variable| &pass.system.variables[variable].name);
-            rule!("domain", false, "a row from {first} to {} of {} has a wrong value for {what}", first + count, pass.names[0]);
-        }
-        let ranks = pass.source.ranks.get(first..first + count).filter(|_| pass.demands.iter().any(|d| matches!(d, Demand::Goal(_))));
+        self.stepper.load(rows)?;
+        let ranks = pass.source.ranks.get(first..first + count).filter(|_| pass.rule == "step");
         self.falls = [false; LANES];
-        for action in &pass.actions {
-            self.enable(action, count);
-            if self.lanes.is_empty() {
-                continue;
+        for step in &pass.steps {
+            self.stepper.take(step, rows, "outside")?;
+            self.found.steps += self.stepper.lanes.len() as u64;
+            if let Some(lane) = self.look_up(ranks) {
+                let ([from, to], row, name) = (&pass.names, first + lane, &step.action.name);
+                rule!(pass.rule, false, "the action {name:?} leads from the row {row} of {from} to none of {to}");
             }
-            self.steps += self.lanes.len() as u64;
-            let name = &pass.system.actions[action.number].name;
-            let outside = self.apply(action, rows).map(|field| &pass.system.variables[field.variable].name);
-            rule!("outside", outside.is_none(), "the action {name:?} gives {} a value outside its domain", outside.unwrap_or(name));
-            let missing = self.look_up(ranks).map(|lane| first + lane);
-            let [from, to] = &pass.names;
-            rule!(pass.rule, missing.is_none(), "the action {name:?} leads from the row {} of {from} to none of {to}", missing.unwrap_or(0));
         }
-        for (demand, broken) in pass.demands.iter().zip(broken) {
-            let (Demand::Never(term) | Demand::Goal(term)) = *demand;
-            let value = self.batch.value(term);
-            let holds = |lane| self.batch.at(value, lane) != L::of(0);
-            let met = |lane: usize| match demand {
-                Demand::Never(_) => !holds(lane),
-                Demand::Goal(_) => ranks.is_some_and(|ranks| self.falls[lane] || ranks[lane] == 0 && holds(lane)),
+        for (property, broken) in pass.properties.iter().zip(&mut self.found.broken) {
+            let mut holds = [false; LANES];
+            self.stepper.find(property.term, count).iter().for_each(|lane| holds[*lane] = true);
+            let breaks = |lane: &usize| match ranks.filter(|_| property.is_goal) {
+                Some(ranks) => !self.falls[*lane] && (ranks[*lane] > 0 || !holds[*lane]),
+                None => holds[*lane],
             };
-            if broken.is_none() {
-                *broken = (0..count).find(|lane| !met(*lane)).map(|lane| first + lane);
-            }
+            *broken = broken.or_else(|| (0..count).find(breaks).map(|lane| first + lane));
         }
         Ok(())
     }
 
-    /// Finds the lanes in which an action is enabled.
-    fn enable(&mut self, action: &Action, count: usize) {
-        self.lanes.clear();
-        match self.batch.value(action.guard) {
-            Value::Same(same) if same == L::of(0) => {}
-            Value::Same(_) => self.lanes.extend(0..count),
-            guard => self.lanes.extend((0..count).filter(|lane| self.batch.at(guard, *lane) != L::of(0))),
-        }
-    }
-
-    /// Computes the next rows. Gives a field whose next value is outside the domain, if there is one.
-    fn apply<'f>(&mut self, action: &Action<'f>, rows: &[u64]) -> Option<&'f Field> {
-        let words = self.pass.layout.words;
-        self.rows.clear();
-        for lane in &self.lanes {
-            self.rows.extend_from_slice(&rows[lane * words..(lane + 1) * words]);
-        }
-        for (field, term) in &action.updates {
-            let value = self.batch.value(*term);
-            let (keep, mut largest) = (!field.place(), 0);
-            for (lane, row) in self.lanes.iter().zip(self.rows.chunks_exact_mut(words)) {
-                let offset = (i64::from(self.batch.at(value, *lane).number()) - i64::from(field.low)) as u64;
-                largest = largest.max(offset);
-                row[field.word] = row[field.word] & keep | offset << field.shift;
-            }
-            if largest > field.span {
-                return Some(field);
-            }
-        }
-        None
-    }
-
     /// Looks the next rows up in the targets. Gives a lane whose next row is in none of them.
     fn look_up(&mut self, ranks: Option<&[u16]>) -> Option<usize> {
-        let words = self.pass.layout.words;
+        let (rows, targets) = (self.stepper.rows.chunks_exact(self.pass.part.words), self.pass.targets);
         self.hashes.clear();
-        self.hashes.extend(self.rows.chunks_exact(words).map(|row| self.pass.source.hash(row)));
-        self.pass.targets[0].touch(&self.hashes);
+        self.hashes.extend(rows.clone().map(|row| self.pass.source.hash(row)));
+        targets[0].touch(&self.hashes);
         let mut missing = None;
-        for ((lane, row), hash) in self.lanes.iter().zip(self.rows.chunks_exact(words)).zip(&self.hashes) {
+        for ((lane, row), hash) in self.stepper.lanes.iter().zip(rows).zip(&self.hashes) {
             let mut found = false;
-            for at in self.pass.targets.iter().filter_map(|target| target.find(*hash, row).map(|at| target.ranks.get(at))) {
+            for (target, at) in targets.iter().filter_map(|target| Some((target, target.find(*hash, row)?))) {
                 found = true;
                 // A state may be in several sets, with a rank in each.
-                self.falls[*lane] |= at.zip(ranks).is_some_and(|(rank, ranks)| *rank < ranks[*lane]);
+                self.falls[*lane] |= ranks.is_some_and(|ranks| target.ranks[at] < ranks[*lane]);
                 if ranks.is_none() || self.falls[*lane] {
                     break;
                 }

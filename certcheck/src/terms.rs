@@ -1,27 +1,30 @@
-//! Terms: equal terms are one node. Each node has its sort, the interval of its values, and its depth.
+//! Terms of a system: nodes, each with its sort, the interval of its values, and its levels.
 
 use crate::rejection::{need, Result};
+use crate::sexp::Sexp::{self, List, Number, Symbol};
 use std::collections::HashMap;
 
 /// The number of a node. The operands of a node have smaller numbers.
-pub type Term = u32;
+pub type Term = usize;
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    Variable(u32),
+    /// A variable of the system, by its number.
+    Variable(usize),
+    /// A number; for a truth value 0 (false) or -1.
     Constant(i32),
-    Truth(bool),
-    Not(Term),
-    And(Box<[Term]>),
-    Or(Box<[Term]>),
-    Equal(Term, Term),
-    Less(Term, Term),
-    LessOrEqual(Term, Term),
-    Sum(Box<[Term]>),
-    Negative(Term),
-    Difference(Term, Term),
-    Product(Term, Term),
-    If(Term, Term, Term),
+    Not,
+    And,
+    Or,
+    Implies,
+    Equal,
+    Distinct,
+    Less,
+    AtMost,
+    Sum,
+    Difference,
+    Product,
+    If,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,119 +33,141 @@ pub enum Sort {
     Bool,
 }
 
-/// The lowest and the highest value of a term.
-pub type Interval = (i32, i32);
+use Sort::{Bool, Int};
 
-#[derive(Default)]
-pub struct Terms {
-    pub ops: Vec<Op>,
-    sorts: Vec<Sort>,
-    intervals: Vec<Interval>,
-    depths: Vec<u32>,
-    known: HashMap<Op, Term>,
-}
+/// Operators with their operands: the sort (none: any sort, the same for all; the condition of `ite` aside), and the
+/// least and the largest number of them; then the sort of the term (none: that of the last operand). The operator `>`
+/// is `<` with its operands the other way round, and so is `>=`.
+type Form = (&'static str, Op, Option<Sort>, usize, usize, Option<Sort>);
+const FORMS: [Form; 14] = [
+    ("not", Op::Not, Some(Bool), 1, 1, Some(Bool)),
+    ("and", Op::And, Some(Bool), 2, usize::MAX, Some(Bool)),
+    ("or", Op::Or, Some(Bool), 2, usize::MAX, Some(Bool)),
+    ("=>", Op::Implies, Some(Bool), 2, 2, Some(Bool)),
+    ("=", Op::Equal, None, 2, 2, Some(Bool)),
+    ("distinct", Op::Distinct, None, 2, 2, Some(Bool)),
+    ("<", Op::Less, Some(Int), 2, 2, Some(Bool)),
+    (">", Op::Less, Some(Int), 2, 2, Some(Bool)),
+    ("<=", Op::AtMost, Some(Int), 2, 2, Some(Bool)),
+    (">=", Op::AtMost, Some(Int), 2, 2, Some(Bool)),
+    ("+", Op::Sum, Some(Int), 2, usize::MAX, Some(Int)),
+    ("-", Op::Difference, Some(Int), 2, 2, Some(Int)),
+    ("*", Op::Product, Some(Int), 2, 2, Some(Int)),
+    ("ite", Op::If, None, 3, 3, None),
+];
 
-/// Levels of a term in which each name is replaced by its definition (the page: "at most 2,000 levels").
+/// Names that SMT-LIB or its theories have, besides operators, and which a script must not declare.
+const RESERVED: &str = "! _ as let exists forall match par BINARY DECIMAL HEXADECIMAL NUMERAL STRING Bool Int xor div \
+    mod abs divisible assert echo exit pop push";
+/// Beginnings of further such names, which end there or go on with a hyphen.
+const RESERVED_BEGINNINGS: [&str; 6] = ["check-sat", "declare", "define", "get", "reset", "set"];
+
+/// Levels of a term in which each name is replaced by its definition.
 pub const MOST_LEVELS: u32 = 2_000;
 
-impl Op {
-    pub fn operands(&self) -> Vec<Term> {
-        match self {
-            Op::Variable(_) | Op::Constant(_) | Op::Truth(_) => vec![],
-            Op::Not(a) | Op::Negative(a) => vec![*a],
-            Op::And(all) | Op::Or(all) | Op::Sum(all) => all.to_vec(),
-            Op::Equal(a, b) | Op::Less(a, b) | Op::LessOrEqual(a, b) | Op::Difference(a, b) | Op::Product(a, b) => vec![*a, *b],
-            Op::If(a, b, c) => vec![*a, *b, *c],
-        }
-    }
+pub struct Node {
+    pub op: Op,
+    pub operands: Box<[Term]>,
+    pub sort: Sort,
+    /// The lowest and the highest value. A truth value is 0 or -1.
+    pub low: i32,
+    pub high: i32,
+    levels: u32,
+}
+
+pub struct Terms {
+    pub nodes: Vec<Node>,
+    names: HashMap<String, Term>,
 }
 
 impl Terms {
-    pub fn sort(&self, term: Term) -> Sort {
-        self.sorts[term as usize]
+    pub fn new() -> Terms {
+        let truth = |op| Node { op, operands: [].into(), sort: Bool, low: -1, high: 0, levels: 1 };
+        let nodes = vec![truth(Op::Constant(0)), truth(Op::Constant(-1))];
+        Terms { nodes, names: HashMap::from([("false".into(), 0), ("true".into(), 1)]) }
     }
 
-    pub fn interval(&self, term: Term) -> Interval {
-        self.intervals[term as usize]
+    /// Gives a name to a term, or refuses a name that is taken.
+    pub fn define(&mut self, name: &str, term: Term) -> Result<()> {
+        let begins = |start: &&str| name.strip_prefix(*start).is_some_and(|r| r.is_empty() || r.starts_with('-'));
+        let reserved = RESERVED.split_whitespace().any(|word| word == name) || RESERVED_BEGINNINGS.iter().any(begins);
+        let is_operator = FORMS.iter().any(|form| form.0 == name);
+        let free = !reserved && !is_operator && !name.starts_with(['.', '@']);
+        need!(free && self.names.insert(name.to_string(), term).is_none(), "the name {name} is taken");
+        Ok(())
     }
 
-    /// The smallest interval with all numbers of all terms.
-    pub fn hull(&self) -> Interval {
-        self.intervals.iter().fold((0, 0), |hull, i| (hull.0.min(i.0), hull.1.max(i.1)))
-    }
-
-    /// The node of a variable with this domain. Each variable is added once.
-    pub fn variable(&mut self, variable: u32, domain: Interval) -> Term {
-        self.push(Op::Variable(variable), Sort::Int, domain, 0)
-    }
-
-    /// The node of an operation, after its sorts and its interval are checked.
-    pub fn add(&mut self, op: Op) -> Result<Term> {
-        if let Some(term) = self.known.get(&op) {
-            return Ok(*term);
-        }
-        let operands = op.operands();
-        let levels = operands.iter().map(|a| self.depths[*a as usize] + 1).max().unwrap_or(0);
-        need!(levels <= MOST_LEVELS, "a term has more than {MOST_LEVELS} levels");
-        let sort_of = |a: &Term| self.sort(*a);
-        let (wanted, sort) = match &op {
-            Op::Variable(_) | Op::Constant(_) => (Sort::Int, Sort::Int),
-            Op::Truth(_) | Op::Not(_) | Op::And(_) | Op::Or(_) => (Sort::Bool, Sort::Bool),
-            Op::Less(..) | Op::LessOrEqual(..) => (Sort::Int, Sort::Bool),
-            Op::Equal(a, _) => (sort_of(a), Sort::Bool),
-            Op::Sum(_) | Op::Negative(_) | Op::Difference(..) | Op::Product(..) => (Sort::Int, Sort::Int),
-            Op::If(_, a, _) => (sort_of(a), sort_of(a)),
-        };
-        let condition = matches!(op, Op::If(..)) as usize;
-        let condition_right = operands[..condition].iter().all(|a| sort_of(a) == Sort::Bool);
-        need!(condition_right && operands[condition..].iter().all(|a| sort_of(a) == wanted), "a term has an operand of the wrong sort");
-        let interval = self.interval_of(&op)?;
-        Ok(self.push(op, sort, interval, levels))
-    }
-
-    fn push(&mut self, op: Op, sort: Sort, interval: Interval, levels: u32) -> Term {
-        let term = self.ops.len() as Term;
-        self.known.insert(op.clone(), term);
-        self.ops.push(op);
-        self.sorts.push(sort);
-        self.intervals.push(interval);
-        self.depths.push(levels);
-        term
-    }
-
-    /// The interval of an operation from those of its operands (the page: "between -2^31 and 2^31 - 1").
-    fn interval_of(&self, op: &Op) -> Result<Interval> {
-        let of = |a: &Term| {
-            let (low, high) = self.interval(*a);
-            (i128::from(low), i128::from(high))
-        };
-        let (low, high) = match op {
-            Op::Constant(number) => (i128::from(*number), i128::from(*number)),
-            Op::Sum(all) => all.iter().map(of).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1)),
-            Op::Negative(a) => (-of(a).1, -of(a).0),
-            Op::Difference(a, b) => (of(a).0 - of(b).1, of(a).1 - of(b).0),
-            Op::Product(a, b) => {
-                let (a, b) = (of(a), of(b));
-                let corners = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
-                (corners.into_iter().min().unwrap_or(0), corners.into_iter().max().unwrap_or(0))
+    /// The term of an expression. The reader of S-expressions bounds the depth of this recursion.
+    pub fn read(&mut self, sexp: &Sexp) -> Result<Term> {
+        let items = match sexp {
+            Number(number) => return self.add(Op::Constant(*number as i32), vec![], Int, (*number, *number)),
+            Symbol(name) => {
+                need!(let Some(term) = self.names.get(*name), "{name} is the name of no variable, and of no term");
+                return Ok(*term);
             }
-            Op::If(_, a, b) if self.sort(*a) == Sort::Int => (of(a).0.min(of(b).0), of(a).1.max(of(b).1)),
-            _ => (0, 0),
+            List(items) => items.as_slice(),
+            _ => &[],
         };
-        need!(let (Ok(low), Ok(high)) = (i32::try_from(low), i32::try_from(high)), "a term has numbers that 32 bits do not hold");
-        Ok((low, high))
+        need!(let [Symbol(operator), parts @ ..] = items, "this is no term: {sexp:?}");
+        let form = FORMS.iter().find(|form| form.0 == *operator);
+        need!(let Some((_, op, wanted, least, most, sort)) = form, "{operator} is no operator");
+        let mut operands = parts.iter().map(|part| self.read(part)).collect::<Result<Vec<Term>>>()?;
+        if let ("-", [_]) = (*operator, parts) {
+            operands.insert(0, self.read(&Number(0))?);
+        }
+        need!(*least <= operands.len() && operands.len() <= *most, "{operator} has {} operands", operands.len());
+        if operator.starts_with('>') {
+            operands.reverse();
+        }
+        let sorts: Vec<Sort> = operands.iter().map(|a| self.nodes[*a].sort).collect();
+        let (condition, same) = sorts.split_at(if *op == Op::If { 1 } else { 0 });
+        let last = same[same.len() - 1];
+        let right = condition.iter().all(|a| *a == Bool) && same.iter().all(|a| *a == wanted.unwrap_or(last));
+        need!(right, "{operator} has an operand of the wrong sort");
+        let is_linear = *op != Op::Product || parts.iter().any(|part| matches!(part, Number(_)));
+        need!(is_linear, "a product of two terms, of which none is a number");
+        let interval = self.interval(*op, &operands, sort.unwrap_or(last));
+        self.add(*op, operands, sort.unwrap_or(last), interval)
+    }
+
+    /// The interval of an operation from those of its operands.
+    fn interval(&self, op: Op, operands: &[Term], sort: Sort) -> (i64, i64) {
+        let of = |at: usize| (i64::from(self.nodes[operands[at]].low), i64::from(self.nodes[operands[at]].high));
+        match op {
+            _ if sort == Bool => (-1, 0),
+            Op::Sum => (0..operands.len()).map(of).fold((0, 0), |sum, a| (sum.0 + a.0, sum.1 + a.1)),
+            Op::Difference => (of(0).0 - of(1).1, of(0).1 - of(1).0),
+            Op::Product => {
+                let corners = [of(0).0 * of(1).0, of(0).0 * of(1).1, of(0).1 * of(1).0, of(0).1 * of(1).1];
+                corners.iter().fold((i64::MAX, i64::MIN), |found, n| (found.0.min(*n), found.1.max(*n)))
+            }
+            _ => (of(1).0.min(of(2).0), of(1).1.max(of(2).1)),
+        }
+    }
+
+    /// Adds a node (the page: "between -2^31 and 2^31 - 1").
+    pub fn add(&mut self, op: Op, operands: Vec<Term>, sort: Sort, interval: (i64, i64)) -> Result<Term> {
+        let levels = 1 + operands.iter().map(|a| self.nodes[*a].levels).max().unwrap_or(0);
+        need!(levels <= MOST_LEVELS, "a term has more than {MOST_LEVELS} levels");
+        let interval = (i32::try_from(interval.0), i32::try_from(interval.1));
+        need!(let (Ok(low), Ok(high)) = interval, "a term has numbers that 32 bits do not hold");
+        self.nodes.push(Node { op, operands: operands.into(), sort, low, high, levels });
+        Ok(self.nodes.len() - 1)
     }
 
     /// For each node, whether it reads a variable that is not kept (rule `cone`).
     pub fn reading_others(&self, kept: impl Fn(usize) -> bool) -> Vec<bool> {
-        let mut reads: Vec<bool> = Vec::with_capacity(self.ops.len());
-        for op in &self.ops {
-            reads.push(match op {
-                Op::Variable(variable) => !kept(*variable as usize),
-                _ => op.operands().iter().any(|a| reads[*a as usize]),
-            });
+        let mut reads: Vec<bool> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let own = matches!(node.op, Op::Variable(variable) if !kept(variable));
+            reads.push(own || node.operands.iter().any(|a| reads[*a]));
         }
         reads
+    }
+
+    /// The largest distance from 0 of the values of all terms.
+    pub fn reach(&self) -> u32 {
+        self.nodes.iter().map(|node| node.low.unsigned_abs().max(node.high.unsigned_abs())).max().unwrap_or(0)
     }
 }
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -91,8 +92,8 @@ class Certificate:
     """The texts of a certificate.
 
     ``systems``: the texts of the systems, by member. ``times``: by system, the data behind its flags. ``model``: the
-    version of the model that wrote the file. ``limits``: by kind of fault. ``states``: number of states in all sets.
-    ``format``: version of the format.
+    version of the model that wrote the file. ``limits``: by kind of fault. ``states``: number of states in all sets, or
+    up to a quarter more where the sets have ranks. ``format``: version of the format.
     """
 
     systems: Mapping[str, str]
@@ -133,14 +134,13 @@ def read_certificate(file: Path, memory: int = sys.maxsize) -> Certificate:
     try:
         with file.open("rb") as stream:
             archive = _Archive(stream, Room(memory))
-            whole = expressions(archive.text(TEXT, FOR_A_BYTE))
+            told = _read(expressions(archive.text(TEXT, FOR_A_BYTE)))
             deployment, times = (read_json(archive.text(name, FOR_A_BYTE)) for name in (DEPLOYMENT, TIMES))
-            systems = {name: archive.text(name, FOR_A_BYTE_OF_TEXT) for name in dict.fromkeys(_systems(whole))}
+            systems = {name: archive.text(name, FOR_A_BYTE_OF_TEXT) for name in dict.fromkeys(told.systems)}
+            states = sum(archive.size(member) // part_bytes for member, part_bytes in told.rows)
         if not isinstance(deployment, dict) or not isinstance(times, dict):
             raise ValueError(f"{DEPLOYMENT} or {TIMES} is no object")
-        return Certificate(
-            systems, times, deployment, _model(whole), _limits(whole), tuple(_claims(whole)), _states(whole), FORMAT
-        )
+        return Certificate(systems, times, deployment, told.model, told.limits, tuple(told.claims), states, FORMAT)
     except (ValueError, IndexError, TypeError, RecursionError) as error:
         raise NoCertificate(f"is no certificate: a text cannot be read: {str(error)[:200]}") from None
 
@@ -181,6 +181,12 @@ class _Archive:
             self._members[found[1].decode()] = member
             stream.seek(member.place + member.packed)
 
+    def size(self, name: str) -> int:
+        """Return the number of bytes of a member."""
+        if name not in self._members:
+            raise NoCertificate(f"is no certificate: {name} is missing")
+        return self._members[name].size
+
     def text(self, name: str, cost: int) -> str:
         """Return a member that is a text, each byte of which needs ``cost`` bytes of memory."""
         member = self._members.get(name)
@@ -197,15 +203,6 @@ class _Archive:
         if len(content) != member.size or not unpacker.eof or unpacker.unused_data:
             raise NoCertificate(f"is no certificate: {name} has another size than its head says")
         return content.decode("utf-8")
-
-
-def _systems(whole: Expressions) -> Iterator[str]:
-    """Yield the names of the systems of the parts. Raise ValueError for other names."""
-    for part in _named(whole, "part"):
-        ((_, name),) = _named(part, "system")
-        if not isinstance(name, str) or NAME_OF_SYSTEM.fullmatch(name) is None:
-            raise ValueError(f"a system has another name: {str(name)[:60]!r}")
-        yield name
 
 
 def expressions(text: str) -> Expressions:
@@ -229,34 +226,40 @@ def expressions(text: str) -> Expressions:
     return open_lists[0]
 
 
-def _named(whole: Expressions, name: str) -> Iterator[list[Any]]:
-    for one in whole:
-        if isinstance(one, list) and one and one[0] == name:
-            yield one
+@dataclass
+class _Told:
+    """The commands of ``certificate.txt``. ``rows``: members with the bytes of a row, without ranks."""
+
+    model: str = ""
+    limits: dict[str, int] = field(default_factory=dict)
+    systems: list[str] = field(default_factory=list)
+    words: int = 1
+    rows: list[tuple[str, int]] = field(default_factory=list)
+    claims: list[Claimed] = field(default_factory=list)
 
 
-def _model(whole: Expressions) -> str:
-    (about,) = _named(whole, "about")
-    (model,) = _named(about, "model")
-    return str(model[1])
-
-
-def _limits(whole: Expressions) -> dict[str, int]:
-    (limits,) = _named(whole, "limits")
-    return {str(kind): int(most) for kind, most in limits[1:]}
-
-
-def _states(whole: Expressions) -> int:
-    return sum(int(one[2]) for part in _named(whole, "part") for one in _named(part, "set"))
-
-
-def _claims(whole: Expressions) -> Iterator[Claimed]:
-    for part in _named(whole, "part"):
-        (system,) = _named(part, "system")
-        for claim in _named(part, "claim"):
-            (of_id,), (up_to,) = _named(claim, "id"), _named(claim, "up-to")
-            smallest = tuple(
-                tuple(sorted((str(kind), int(count)) for kind, count in one[1])) for one in _named(claim, "smallest")
-            )
-            has_witness = any(True for _ in _named(claim, "witness"))
-            yield Claimed(str(system[1]), str(claim[1]), str(of_id[1]), int(up_to[1]), smallest, has_witness)
+def _read(commands: Expressions) -> _Told:
+    """Read the commands of ``certificate.txt``. Raise ValueError, TypeError, and IndexError."""
+    told = _Told()
+    for head, *words in commands:
+        if head == "about" and words[0] == "model":
+            told.model = str(words[1])
+        elif head == "limit":
+            told.limits[str(words[0])] = int(words[1])
+        elif head == "system":
+            if NAME_OF_SYSTEM.fullmatch(str(words[0])) is None:
+                raise ValueError(f"a system has another name: {str(words[0])[:60]!r}")
+            told.systems.append(words[0])
+            told.words = 1
+        elif head == "field":
+            told.words = max(told.words, 1 + int(words[1]) // 64)
+        elif head == "rows":
+            told.rows.append((str(words[0]), 8 * told.words))
+        elif head == "claim":
+            told.claims.append(Claimed(told.systems[-1], str(words[0]), str(words[1]), int(words[2]), (), False))
+        elif head == "witness":
+            told.claims[-1] = replace(told.claims[-1], has_witness=True)
+        elif head == "smallest":
+            faults = tuple(sorted(Counter(map(str, words[0])).items()))
+            told.claims[-1] = replace(told.claims[-1], smallest=(*told.claims[-1].smallest, faults))
+    return told

@@ -31,8 +31,8 @@ def set_lines(number: int, part: Part, archive: Archive, pool: ThreadPoolExecuto
 
 
 def faults_in(cut_set: CutSet) -> str:
-    """Return a fault set as an S-expression."""
-    return f"({' '.join(f'({kind} {count})' for kind, count in cut_set)})"
+    """Return a fault set as an S-expression: each kind as often as its faults happen."""
+    return f"({' '.join(kind for kind, count in cut_set for _ in range(count))})"
 
 
 def _name_of(number: int, place: int) -> str:
@@ -40,11 +40,10 @@ def _name_of(number: int, place: int) -> str:
     return f"{number}/{place}"
 
 
-def _line(part: Part, combination: Combination, members: Iterable[str]) -> str:
-    """Return the line of a set. ``members``: the name of each."""
-    exploration = part.exploration
-    count, names = exploration.shards[combination].count, " ".join(map(quoted, members))
-    return f"  (set {faults_in(exploration.named(combination))} {count} {names})"
+def _lines(part: Part, combination: Combination, members: Iterable[str]) -> list[str]:
+    """Return the lines of a set. ``members``: the name of each."""
+    rows = (f"(rows {quoted(member)})" for member in members)
+    return [f"(set {faults_in(part.exploration.named(combination))})", *rows]
 
 
 def _elsewhere(number: int, part: Part, exploration: PacksSets, archive: Archive) -> Iterator[str]:
@@ -53,7 +52,7 @@ def _elsewhere(number: int, part: Part, exploration: PacksSets, archive: Archive
     for combination, members in exploration.packed_sets(names, ranked).items():
         for member in members:
             archive.add_packed(member)
-        yield _line(part, combination, (member.name for member in members))
+        yield from _lines(part, combination, (member.name for member in members))
 
 
 class _InMemory:
@@ -70,10 +69,11 @@ class _InMemory:
     def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
         places = {combination: place for place, combination in enumerate(self._part.closed)}
         for _, layer in groupby(self._part.closed, key=sum):
-            yield from pool.map(lambda combination: self._set(places[combination], combination), list(layer))
+            for lines in pool.map(lambda combination: self._set(places[combination], combination), list(layer)):
+                yield from lines
 
-    def _set(self, place: int, combination: Combination) -> str:
-        """Write a set after the sets of all contained combinations, and return its line."""
+    def _set(self, place: int, combination: Combination) -> list[str]:
+        """Write a set after the sets of all contained combinations, and return its lines."""
         shard = self._exploration.shards[combination]
         ranks = None
         if self._part.is_ranked(combination):
@@ -85,4 +85,4 @@ class _InMemory:
         for piece, (rows, ranked) in enumerate(members_of(shard, self._order, self._part.mask, ranks)):
             members.append(f"{_name_of(self._number, place)}.{piece}")
             self._archive.add(members[-1], as_bytes(rows, ranked))
-        return _line(self._part, combination, members)
+        return _lines(self._part, combination, members)

@@ -6,7 +6,7 @@ as Z3 has simplified them: Z3's terms depend on its earlier work. An action whos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import z3
@@ -70,6 +70,10 @@ class SystemText:
         """Return the number of an action in the text. Raise KeyError for an action that the text does not have."""
         return self._numbers[key]
 
+    def changed_by(self, key: ActionKey) -> Collection[str]:
+        """Return the names of the variables that an action changes. Raise KeyError as :meth:`number_of`."""
+        return [name for name, _ in self._steps[self._numbers[key]].values]
+
     def text(self) -> str:
         """Return the script."""
         return "\n".join(self._lines()) + "\n"
@@ -86,9 +90,9 @@ class SystemText:
             yield f"(define-fun {name} () {sort} {self._body(place)})"
         for number, step in enumerate(self._steps):
             fault = "none" if step.action.fault is None else step.action.fault.value
-            values = " ".join(f"({name} {self._names[value]})" for name, value in step.values)
-            head = f"{number} {quoted(str(step.action))} {fault} {self._names[step.guard]}"
-            yield f"(set-info :action ({head} ({values})))"
+            yield f"(set-info :action ({number} {quoted(str(step.action))} {fault} {self._names[step.guard]}))"
+            for name, value in step.values:
+                yield f"(set-info :next ({name} {self._names[value]}))"
         for one, term, witness in self._asked:
             kind = "goal" if one.is_goal else "property"
             yield f"(set-info :{kind} ({quoted(one.name)} {self._names[term]} {self._names[witness]}))"

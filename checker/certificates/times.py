@@ -18,16 +18,15 @@ Times = Mapping[str, Any]
 
 
 def lemma_lines(lemma: Lemma) -> Iterator[str]:
-    """Yield the lines of a lemma: its inequality, each bound with its milliseconds, and the sum."""
+    """Yield the lines of a lemma: its inequality, and each bound with its milliseconds."""
     (told,) = in_words([lemma.contradiction])
-    yield f"    (lemma {quoted(told.inequality)}"
+    yield f"(lemma {quoted(told.inequality)})"
     for edge in lemma.contradiction.edges:
         because, bound = edge.because, edge.bound
         if because is None or bound is None:
             continue
         name = f"{in_parts(bound.duration, shortest=bound.is_least)}, since {because.clock.since}"
-        yield f"      ({'least' if edge.is_least else 'most'} {quoted(name)} {numeral(abs(edge.weight))})"
-    yield f"      (sum {numeral(lemma.contradiction.slack)}))"
+        yield f"({'least' if edge.is_least else 'most'} {quoted(name)} {numeral(abs(edge.weight))})"
 
 
 def times_of(lemmas: Iterable[Lemma]) -> Times:

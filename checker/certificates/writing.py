@@ -45,9 +45,9 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
     claims = claims_of(run)
     archive = Archive()
     with ThreadPoolExecutor(run.threads) as pool:
-        lines = [f'(about (deployment {quoted(run.deployment.name)}) (tool {quoted(tool)}) (model "{VERSION}"))']
-        limits = limits_of(run.deployment, run.prepared)
-        lines.append(f"(limits {' '.join(f'({kind} {most})' for kind, most in limits.items())})")
+        about = {"deployment": run.deployment.name, "tool": tool, "model": VERSION}
+        lines = [f"(about {what} {quoted(str(text))})" for what, text in about.items()]
+        lines += [f"(limit {kind} {most})" for kind, most in limits_of(run.deployment, run.prepared).items()]
         for number, part in enumerate(claims.parts):
             archive.add(part.system, part.text.text())
             lines += _Writer(number, part, archive).lines(pool)
@@ -72,24 +72,27 @@ class _Writer:
     def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
         """Write the members of the part, and yield its lines of the text."""
         part = self._part
-        yield f'(part (system "{part.system}")'
+        yield f'(system "{part.system}")'
         for lemma in part.lemmas:
             yield from lemma_lines(lemma)
-        yield f"  (layout {' '.join(f'({one.variable.name} {one.bit})' for one in part.fields)})"
+        for field in part.fields:
+            yield f"(field {field.variable.name} {field.bit})"
         for kind, by in part.covered:
-            yield f"  (covered {kind.value} {by.value})"
+            yield f"(covered {kind.value} {by.value})"
         yield from set_lines(self._number, part, self._archive, pool)
         for claim in part.claims:
             yield from self._claim(claim)
-        yield ")"
 
     def _claim(self, claim: Claim) -> Iterator[str]:
-        yield f'  (claim {quoted(claim.property)} (id "{claim.id}") (up-to {claim.up_to})'
+        yield f'(claim {quoted(claim.property)} "{claim.id}" {claim.up_to})'
         if claim.witness is not None:
-            yield f"    (witness {self._trace(claim.witness)})"
+            yield f"(witness {self._trace(claim.witness)})"
         for one in claim.smallest:
-            yield f"    (smallest {faults_in(one.faults)} (trace {self._trace(one.actions)}))"
-        yield "  )"
+            yield f"(smallest {faults_in(one.faults)} {self._trace(one.actions)})"
 
     def _trace(self, actions: tuple[Action, ...]) -> str:
-        return " ".join(str(self._part.text.number_of(action.key)) for action in actions)
+        """Return the numbers of the actions that change a variable which the part keeps."""
+        text, kept = self._part.text, {field.variable.name for field in self._part.fields}
+        return " ".join(
+            str(text.number_of(action.key)) for action in actions if not kept.isdisjoint(text.changed_by(action.key))
+        )

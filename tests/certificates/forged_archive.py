@@ -6,8 +6,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from tests.certificates.forged_form import CLAIMS, FIRST_SET, SYSTEM
-from tests.certificates.forging import Forgery, edited, of_file, of_members
+from tests.certificates.forged_form import CLAIMS, SYSTEM
+from tests.certificates.forging import Forgery, of_file, of_members
 from tests.certificates.proving import toy_certificate
 from tests.certificates.writing import FIRST_LINE, archive, framed, members
 
@@ -72,12 +72,9 @@ def bomb(all_members: dict[str, bytes]) -> dict[str, bytes]:
 
 
 def declared_bomb() -> bytes:
-    """Return a file whose claims and heads say that a member has 200 million rows."""
-    count = 200_000_000
-    all_members = members(toy_certificate())
-    text = edited(all_members[CLAIMS], {FIRST_SET: FIRST_SET.replace("15", str(count))})
-    found = [(name, text if name == CLAIMS else content) for name, content in all_members.items()]
-    sizes = {ROWS: 16 * count}
+    """Return a file with a head that says that a member has 200 million rows."""
+    sizes = {ROWS: 16 * 200_000_000}
+    found = members(toy_certificate()).items()
     return framed((name, zlib.compress(content), sizes.get(name, len(content))) for name, content in found)
 
 
@@ -90,7 +87,8 @@ ARCHIVES = (
     of_file("format", "the file is empty", lambda content: b""),
     of_file("format", "the file has no members", lambda content: FIRST_LINE),
     of_file("format", "the file is a text", lambda content: content.partition(b"\n")[2]),
-    of_file("format", "another version", lambda content: content.replace(b"certificate 2\n", b"certificate 3\n", 1)),
+    of_file("format", "an older version", lambda content: content.replace(b"certificate 3\n", b"certificate 2\n", 1)),
+    of_file("format", "another version", lambda content: content.replace(b"certificate 3\n", b"certificate 4\n", 1)),
     of_file("format", "the first line ends otherwise", lambda content: content.replace(b"\n", b"\r\n", 1)),
     of_file("format", "the file is truncated", lambda content: content[:-1]),
     of_file("format", "half of the file is missing", lambda content: content[: len(content) // 2]),
@@ -125,7 +123,7 @@ ARCHIVES = (
     of_members("format", "the claims are missing", lambda found: without_member(found, CLAIMS)),
     of_members("format", "rows have a byte more", lambda found: {**found, ROWS: found[ROWS] + b"\0"}),
     of_members("format", "rows have a row less", lambda found: {**found, ROWS: found[ROWS][:-16]}),
-    of_members("format", "rows are a bomb", lambda found: {**found, ROWS: bytes(50_000_000)}),
+    of_members("memory", "rows are a bomb", lambda found: {**found, ROWS: bytes(50_000_000)}, "64MiB"),
     of_members("format", "ranks have a rank more", lambda found: {**found, "1/0.0": found["1/0.0"] + bytes(2)}),
     of_members("memory", "the system is a bomb", bomb, "16MiB"),
     of_members("memory", "the memory is small", lambda found: found, "10000"),

@@ -120,9 +120,9 @@ def with_lemma(certificate: Certificate, old: str, new: str) -> Certificate:
     return with_part(certificate, EARLY, lemmas=lemmas.replace(old, new))
 
 
-def with_sum(certificate: Certificate, times: str) -> Certificate:
-    """Return a certificate whose first part has a lemma with these times."""
-    return with_part(certificate, LOSS, lemmas=f'(lemma "times" {times})')
+def with_bounds(certificate: Certificate, bounds: str) -> Certificate:
+    """Return a certificate whose first part has a lemma with these bounds."""
+    return with_part(certificate, LOSS, lemmas=f'(lemma "times") {bounds}')
 
 
 def turning(certificate: Certificate) -> Certificate:
@@ -338,13 +338,14 @@ EVIDENCE: tuple[Forgery, ...] = (
         "a smallest fault set exceeds a limit",
         lambda c: replace(only(c, LOSS), limits={**LIMITS, "power-loss": 1}),
     ),
-    of_certificate("lemma", "the sum is wrong", lambda c: with_lemma(c, str(-LEMMA_SUM), str(1 - LEMMA_SUM))),
-    of_certificate("lemma", "a time is wrong", lambda c: with_lemma(c, "120000", "119999")),
-    of_certificate("lemma", "a shortest time is a longest one", lambda c: with_lemma(c, "least", "most")),
-    of_certificate("lemma", "the sum is 0", lambda c: with_sum(c, '(most "a" 0) (sum 0)')),
-    of_certificate("lemma", "the sum is above 0", lambda c: with_sum(c, '(most "a" 7) (sum 7)')),
-    of_certificate("lemma", "there are no times", lambda c: with_sum(c, "(sum 0)")),
-    of_certificate("lemma", "there are no times and a sum", lambda c: with_sum(c, "(sum (- 1))")),
+    of_certificate(
+        "lemma", "a shortest time is a longest one", lambda c: with_lemma(c, '(least "a wait"', '(most "a wait"')
+    ),
+    of_certificate("lemma", "the shortest time is shorter", lambda c: with_lemma(c, "120000", str(120000 + LEMMA_SUM))),
+    of_certificate("lemma", "the sum is 0", lambda c: with_bounds(c, '(most "a" 0)')),
+    of_certificate("lemma", "the sum is above 0", lambda c: with_bounds(c, '(most "a" 7)')),
+    of_certificate("lemma", "there are no times", lambda c: with_bounds(c, "")),
+    of_certificate("lemma", "a second lemma has no times", lambda c: with_bounds(c, '(most "a" (- 1)) (lemma "more")')),
     Forgery(
         "the text has one line break more",
         "system",

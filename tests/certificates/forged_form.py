@@ -40,6 +40,15 @@ def nested(levels: int) -> Term:
     return term
 
 
+def with_chain(certificate: Certificate, levels: int) -> Certificate:
+    """Return a certificate of a system with a term whose names stand for this many levels."""
+    chain: dict[str, tuple[str, Term]] = {"n1": ("Bool", ("not", "true"))}
+    for level in range(2, levels):
+        chain[f"n{level}"] = "Bool", ("not", f"n{level - 1}")
+    system = certificate.system
+    return replace(certificate, system=replace(system, terms={**system.terms, **chain}))
+
+
 def nested_text(all_members: dict[str, bytes], levels: int) -> dict[str, bytes]:
     """Return members with a system whose term has this many levels, without recursion."""
     text = b"(define-fun deep () Bool " + b"(not " * levels + b"true" + b")" * levels + b")\n"
@@ -65,6 +74,13 @@ def with_row_twice(certificate: Certificate, index: int) -> Certificate:
     return with_set(certificate, LOSS, index, states=[*states, states[0]])
 
 
+def with_late_limits(all_members: dict[str, bytes]) -> dict[str, bytes]:
+    """Return members whose limits stand behind the combinations that have them."""
+    limits = f"{LIMIT_TEXT}\n".encode()
+    assert limits in all_members[CLAIMS]
+    return {**all_members, CLAIMS: all_members[CLAIMS].replace(limits, b"") + limits}
+
+
 def with_unneeded_ranks(certificate: Certificate) -> Certificate:
     """Return a certificate with ranks in a part without a goal."""
     ranks = [0] * len(certificate.parts[LOSS].sets[NO_FAULT].states)
@@ -86,16 +102,17 @@ def in_first(name: str, old: str, new: str) -> Forgery:
     return of_members("format", name, lambda found: first_edit(found, old, new))
 
 
-FIRST_SET = '(set () 15 "0/0.0")'
-KILL_SET = '(set ((kill 1)) 30 "0/1.0" "0/1.1")'
-LIMIT_TEXT = "(limits (erase 0) (kill 2) (power-loss 2))"
-TRACE_TEXT = "(smallest ((power-loss 2)) (trace 0 2 5 14 15)))"
-EARLY_PART = '(part (system "system.1.smt2")'
+FIRST_SET = '(set ())\n(rows "0/0.0")'
+KILL_SET = '(set (kill))\n(rows "0/1.0")\n(rows "0/1.1")'
+LIMIT_TEXT = "(limit erase 0)\n(limit kill 2)\n(limit power-loss 2)"
+TRACE_TEXT = "(smallest (power-loss power-loss) 0 2 5 14 15)"
+EARLY_PART = '(system "system.1.smt2")'
 SMALL = (-(2**31), 2**31 - 1, 0)
 
 SYSTEMS = (
     in_system("another version of SMT-LIB", "2.6", "2.7"),
     in_system("another logic", "QF_LIA", "QF_NIA"),
+    in_system("a text before the first command", "(set-info :smt-lib-version", " (set-info :smt-lib-version"),
     in_system("the logic is a string", "QF_LIA", '"QF_LIA"'),
     in_system("a variable has no domain", "(set-info :variable (drift (- 1) 1 0))", ""),
     in_system("a domain is one of another variable", "(set-info :variable (drift", "(set-info :variable (seen"),
@@ -124,26 +141,35 @@ SYSTEMS = (
     in_system("a string without an end", '"turn"', '"turn'),
     in_system("a control sign", '"turn"', '"turn\x1b[2J"'),
     in_system("a command that is no list", "(set-logic QF_LIA)", "(set-logic QF_LIA) exit"),
+    in_system(
+        "a domain stands behind another declaration",
+        "(set-info :variable (drift",
+        "(declare-const late Int)(set-info :variable (drift",
+    ),
+    in_system("a domain has a fourth number", "(drift (- 1) 1 0)", "(drift (- 1) 1 0 0)"),
+    in_system("a string touches a name", '"turn"', '"turn"x'),
+    in_system("a name touches a string", '"turn"', 'x"turn"'),
     in_system("an action comes twice", "(set-info :action (9 ", "(set-info :action (8 "),
     in_system("an action's name is a symbol", '"turn"', "turn"),
     in_system("two actions share a name", '"turn"', '"read"'),
-    in_system("a guard is a variable", "none g9 ", "none seen "),
-    in_system("a guard is a number", "none g9 ", "none u9.drift "),
-    in_system("a guard is true, which is no name of a term", "none g9 ", "none true "),
+    in_system("a guard is a variable", "none g9)", "none seen)"),
+    in_system("a guard is a number", "none g9)", "none u9.drift)"),
+    in_system("a guard is an unknown name", "none g9)", "none g99)"),
+    in_system("an action has updates of its own", "none g9)", "none g9 (drift u9.drift))"),
     in_system("a next value is a truth value", "(drift u9.drift)", "(drift g9)"),
-    in_system("a next value is a numeral", "(drift u9.drift)", "(drift 1)"),
-    in_system("a variable is assigned twice", "(drift u9.drift)", "(drift u9.drift) (drift u9.drift)"),
+    in_system("a next value is missing", "(drift u9.drift)", "(drift)"),
+    in_system("a variable is assigned twice", "(drift u9.drift))", "(drift u9.drift)) (set-info :next (drift 0))"),
     in_system("an unknown variable is assigned", "(drift u9.drift)", "(draft u9.drift)"),
     in_system("a term is assigned", "(drift u9.drift)", "(g9 u9.drift)"),
+    in_system(
+        "a variable is assigned by no action",
+        "(set-info :action (0 ",
+        "(set-info :next (drift 1))\n(set-info :action (0 ",
+    ),
     in_system("a property has an unknown term", '("no-loss" p0 w0)', '("no-loss" p9 w0)'),
     in_system("a witness is a number", '("no-loss" p0 w0)', '("no-loss" p0 u9.drift)'),
     in_system("two properties share a name", '"no ""early"" read"', '"no-loss"'),
     in_system("a property and a goal share a name", '"readable"', '"no-loss"'),
-    in_system(
-        "a property stands behind a goal",
-        '(set-info :property ("no-loss"',
-        '(set-info :goal ("x" p0 w0))\n(set-info :property ("no-loss"',
-    ),
     of_members("format", "the system is not UTF-8", lambda found: {**found, SYSTEM: found[SYSTEM] + b"; \xff\n"}),
     of_certificate("format", "an initial value is outside its domain", lambda c: with_variable(c, "drift", (0, 1, -1))),
     of_certificate("format", "a domain is empty", lambda c: with_variable(c, "drift", (1, -1, 0))),
@@ -180,7 +206,8 @@ SYSTEMS = (
         "numbers of a domain leave 32 bits in a difference",
         lambda c: with_term(with_variable(c, "drift", SMALL), ("-", "drift")),
     ),
-    of_certificate("format", "a term has 201 levels", lambda c: with_term(c, nested(201), "Bool")),
+    of_certificate("format", "101 parentheses are open", lambda c: with_term(c, nested(101), "Bool")),
+    of_certificate("format", "a term has 2001 levels by its names", lambda c: with_chain(c, 2001)),
     of_members("format", "a term has 1000 levels", lambda found: nested_text(found, 1000)),
     of_members("format", "a term has 100,000 levels", lambda found: nested_text(found, 100_000)),
     of_members("format", "half a million parentheses", lambda found: {**found, SYSTEM: found[SYSTEM] + b"(" * 500_000}),
@@ -188,77 +215,80 @@ SYSTEMS = (
 """Forgeries of the form of `system.smt2`."""
 
 CLAIM_TEXTS = (
-    in_claims("a list without a name", "(about (deployment", "() (about (deployment"),
-    in_claims("the claims are one list", "(about (deployment", "(proofka-certificate (about (deployment"),
-    in_claims("two limits", LIMIT_TEXT, f"{LIMIT_TEXT} {LIMIT_TEXT}"),
-    in_claims("no words about the file", '(about (deployment "toy") (model 1))', ""),
-    in_claims("no limits", LIMIT_TEXT, ""),
-    in_claims("a kind has no limit", LIMIT_TEXT, "(limits (erase 0) (kill 2))"),
-    in_claims("a kind has two limits", LIMIT_TEXT, "(limits (erase 0) (kill 2) (kill 3) (power-loss 2))"),
-    in_claims("a kind of no action has a limit", LIMIT_TEXT, "(limits (erase 0) (flood 1) (kill 2) (power-loss 2))"),
+    in_claims("a list without a name", "(about deployment", "() (about deployment"),
+    in_claims("a name without a list", "(about deployment", "about (about deployment"),
+    in_claims("words about the file are a number", '(about model "1")', "(about model 1)"),
     in_claims(
-        "steps without a fault have the limit 0", LIMIT_TEXT, "(limits (none 0) (erase 0) (kill 2) (power-loss 2))"
+        "a comment of the claims hides no carriage return", "(about deployment", "; comment\r(note)\n(about deployment"
     ),
-    in_claims("a limit is negative", LIMIT_TEXT, "(limits (erase (- 1)) (kill 2) (power-loss 2))"),
-    in_claims("a part has a number", EARLY_PART, f"(part 2 {EARLY_PART[6:]}"),
+    in_claims("no limits", LIMIT_TEXT, ""),
+    of_members("format", "limits stand behind the sets", with_late_limits),
+    in_claims("a kind has no limit", "(limit erase 0)\n", ""),
+    in_claims("a kind has two limits", "(limit kill 2)", "(limit kill 2) (limit kill 3)"),
+    in_claims("a kind of no action has a limit", "(limit kill 2)", "(limit flood 1) (limit kill 2)"),
+    in_claims("steps without a fault have the limit 0", "(limit kill 2)", "(limit none 0) (limit kill 2)"),
+    in_claims("a limit is negative", "(limit erase 0)", "(limit erase (- 1))"),
+    in_claims("a limit is huge and a string", "(limit kill 2)", f'(limit kill "{2**64}")'),
+    in_claims("a limit has 19 digits", "(limit kill 2)", f"(limit kill {10**18})"),
     in_claims("an unknown list", EARLY_PART, f"(note)\n{EARLY_PART}"),
-    in_claims("a part has an unknown list", EARLY_PART, f"(part (note) {EARLY_PART[6:]}"),
-    in_claims("a system is not there", EARLY_PART, '(part (system "system.2.smt2")'),
-    in_claims("a system has another name", EARLY_PART, '(part (system "times.json")'),
-    in_claims("a system is not listed", EARLY_PART, '(part (system "system.smt2")'),
-    in_claims("a part has no system", EARLY_PART, "(part"),
-    in_claims("a lemma has no sum", f" (sum (- {-LEMMA_SUM}))", ""),
+    in_claims("an unknown list before the first part", "(limit kill 2)", "(limit kill 2) (note)"),
+    in_claims("a command of a system", EARLY_PART, f"{EARLY_PART} (define-fun more () Bool true)"),
+    in_claims("an action of a system", EARLY_PART, f'{EARLY_PART} (set-info :action (17 "more" none g0))'),
+    in_claims("a system is not there", EARLY_PART, '(system "system.2.smt2")'),
+    in_claims("a system has another name", EARLY_PART, '(system "times.json")'),
+    in_claims("a system is not listed", EARLY_PART, '(system "system.smt2")'),
+    in_claims("a part has no system", EARLY_PART, "(system)"),
+    in_claims("a part about no system", EARLY_PART, ""),
     in_claims("a lemma has an unknown bound", '(least "a wait"', '(just "a wait"'),
     in_claims("a time is a symbol", '(most "b" (- 5))', '(most "b" -5)'),
-    in_claims("a lemma has no name", '(lemma "time"', "(lemma"),
+    in_claims("a lemma has no name", '(lemma "time")', "(lemma)"),
+    in_claims("a bound is one of no lemma", '(lemma "time")', ""),
     of_certificate("format", "no part", lambda c: replace(c, parts=[])),
     of_certificate("format", "no claim", lambda c: with_part(c, LOSS, claims=[])),
     in_claims("a covered kind is unknown", "(covered kill power-loss)", "(covered kill flood)"),
     in_claims("a kind covers itself", "(covered kill power-loss)", "(covered kill kill)"),
     in_claims("a kind is covered twice", "(covered kill power-loss)", "(covered kill erase) (covered kill power-loss)"),
-    in_first("a variable has two fields", "(seen 64)", "(seen 64) (seen 69)"),
-    in_first("a field of an unknown variable", "(seen 64)", "(seen 64) (x 69)"),
-    in_first("a field of a term", "(seen 64)", "(seen 64) (stored 69)"),
-    in_first("a field of a list", "(seen 64)", "(seen 64) (() 69)"),
-    in_first("a field has a word and a shift", "(seen 64)", "(seen 1 0)"),
-    in_first("a field has a negative place", "(seen 64)", "(seen (- 64))"),
+    in_claims("steps without a fault are covered", "(covered kill power-loss)", "(covered none power-loss)"),
+    in_first("a variable has two fields", "(field seen 64)", "(field seen 64) (field seen 69)"),
+    in_first("a field of an unknown variable", "(field seen 64)", "(field seen 64) (field x 69)"),
+    in_first("a field of a term", "(field seen 64)", "(field seen 64) (field stored 69)"),
+    in_first("a field of a list", "(field seen 64)", "(field seen 64) (field () 69)"),
+    in_first("a field has a word and a shift", "(field seen 64)", "(field seen 1 0)"),
+    in_first("a field has a negative place", "(field seen 64)", "(field seen (- 64))"),
     of_certificate("format", "two fields overlap", lambda c: with_place(c, "log_b", 1)),
     of_certificate("format", "a field leaves its word", lambda c: with_place(c, "answer", 127)),
-    in_first("a row has more words than variables", "(up_a 127)", "(up_a 384)"),
-    in_first("a row is huge", "(up_a 127)", f"(up_a {10**17})"),
-    in_claims("a combination has no set that must have one", FIRST_SET, FIRST_SET.replace("()", "((erase 1))")),
+    in_first("a row has more words than the system has variables", "(field up_a 127)", "(field up_a 448)"),
+    in_first("a row is huge", "(field up_a 127)", f"(field up_a {10**17})"),
+    in_claims("a combination has no set that must have one", FIRST_SET, FIRST_SET.replace("()", "(erase)")),
     of_certificate("format", "a contained combination has no set", lambda c: without_set(c, ONE_KILL)),
     of_certificate("format", "the set of no faults is missing", lambda c: without_set(c, NO_FAULT)),
     in_claims("a combination has two sets", KILL_SET, KILL_SET.replace("kill", "power-loss")),
-    in_claims(
-        "a combination has 0 faults of a kind", KILL_SET, KILL_SET.replace("(kill 1)", "(kill 1) (power-loss 0)")
-    ),
-    in_claims("a combination has a kind twice", KILL_SET, KILL_SET.replace("(kill 1)", "(kill 1) (kill 1)")),
-    in_claims("a combination has an unknown kind", KILL_SET, KILL_SET.replace("(kill 1)", "(flood 1)")),
-    in_claims("a combination has steps without a fault", KILL_SET, KILL_SET.replace("(kill 1)", "(none 1)")),
-    in_claims("the number of states is another one", FIRST_SET, FIRST_SET.replace("15", "16")),
-    in_claims("the number of states is huge", FIRST_SET, FIRST_SET.replace("15", str(10**17))),
-    in_claims("a set has no number of states", FIRST_SET, FIRST_SET.replace(" 15", "")),
-    in_claims("a set has no member", FIRST_SET, "(set () 0)"),
-    in_claims("a member is listed twice", '"0/1.0"', '"0/1.1"'),
+    in_claims("a combination has a number", KILL_SET, KILL_SET.replace("(kill)", "(kill 1)")),
+    in_claims("a combination has a list", KILL_SET, KILL_SET.replace("(kill)", "((kill 1))")),
+    in_claims("a combination has an unknown kind", KILL_SET, KILL_SET.replace("(kill)", "(flood)")),
+    in_claims("a combination has steps without a fault", KILL_SET, KILL_SET.replace("(kill)", "(none)")),
+    in_claims("a set has a number of states", FIRST_SET, FIRST_SET.replace("()", "() 15")),
+    in_claims("rows of no set", FIRST_SET, '(rows "0/0.0")\n(set ())'),
+    in_claims("a member is listed twice in a set", '"0/1.0"', '"0/1.1"'),
     in_claims("the system is listed as rows", '"0/0.0"', '"system.smt2"'),
     in_claims("a member is listed by a symbol", '"0/0.0"', "0/0.0"),
+    in_claims("two members are listed at once", '"0/0.0"', '"0/0.0" "0/1.0"'),
     of_certificate("format", "a set has no ranks", lambda c: with_set(c, READABLE, TWO_KILLS, ranks=())),
     of_certificate("format", "a set has ranks, and no goal needs them", with_unneeded_ranks),
     of_certificate("format", "a row occurs twice", lambda c: with_row_twice(c, NO_FAULT)),
     of_certificate("format", "a row occurs in two members of a set", lambda c: with_row_twice(c, ONE_KILL)),
     in_claims("a claim about no property", '(claim "no-loss"', '(claim "no-lass"'),
     in_claims("a claim about a symbol", '(claim "no-loss"', "(claim no-loss"),
-    in_claims("a claim has no id", '(claim "no-loss" (id "3f0c")', '(claim "no-loss"'),
-    in_claims(
-        "a total is negative", '(claim "no-loss" (id "3f0c") (up-to 2)', '(claim "no-loss" (id "3f0c") (up-to (- 1))'
-    ),
+    in_claims("a claim has no id", '(claim "no-loss" "3f0c"', '(claim "no-loss"'),
+    in_claims("a total is negative", '(claim "no-loss" "3f0c" 2)', '(claim "no-loss" "3f0c" (- 1))'),
     in_first("a claim has two witnesses", TRACE_TEXT, "(witness 0 2 5) " + TRACE_TEXT),
-    in_first("a smallest fault set has no trace", TRACE_TEXT, "(smallest ((power-loss 2))))"),
+    in_first("a witness of no claim", '(claim "no-loss"', '(witness 0 2 5)\n(claim "no-loss"'),
+    in_first("a smallest fault set of no claim", '(claim "no-loss"', f'{TRACE_TEXT}\n(claim "no-loss"'),
+    in_first("a smallest fault set is no list", TRACE_TEXT, "(smallest power-loss 0 2 5 14)"),
     in_first("a trace has an unknown action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", "17 2 5")),
+    in_first("a trace has a negative action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", "(- 17) 2 5")),
     in_first("a trace has a name of an action", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", '"write" 2 5')),
-    in_first("a smallest fault set has a set of states", TRACE_TEXT, TRACE_TEXT.replace(")))", ') "0/9"))')),
-    in_claims("a limit is huge and a string", LIMIT_TEXT, LIMIT_TEXT.replace("2", f'"{2**64}"')),
+    in_first("a trace has a list", TRACE_TEXT, TRACE_TEXT.replace("0 2 5", "0 (2) 5")),
     of_members("format", "the claims are not UTF-8", lambda found: {**found, CLAIMS: found[CLAIMS] + b"; \xc3\n"}),
     of_members(
         "format", "the claims are 600,000 parentheses", lambda found: {**found, CLAIMS: b"(" * 300_000 + b")" * 300_000}

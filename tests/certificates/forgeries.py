@@ -12,9 +12,19 @@ from tests.certificates.forged_form import (
     SYSTEM,
     SYSTEMS,
     nested,
+    with_chain,
     with_term,
 )
-from tests.certificates.forging import Forgery, of_certificate, of_members, with_claim, with_part, with_set
+from tests.certificates.forging import (
+    Forgery,
+    edited,
+    of_certificate,
+    of_members,
+    of_text,
+    with_claim,
+    with_part,
+    with_set,
+)
 from tests.certificates.proving import PLACES, TOTAL, toy_certificate
 from tests.certificates.toy import TOY
 from tests.certificates.writing import Certificate, archive, certificate_file, members, system_text
@@ -64,9 +74,27 @@ def with_line_breaks(all_members: dict[str, bytes]) -> dict[str, bytes]:
     return {name: spaced(content) if name in (CLAIMS, SYSTEM) else content for name, content in all_members.items()}
 
 
+def with_late_property(all_members: dict[str, bytes]) -> dict[str, bytes]:
+    """Return members with a system whose first property stands at the end."""
+    line = b'(set-info :property ("no-loss" p0 w0))\n'
+    assert line in all_members[SYSTEM]
+    return {**all_members, SYSTEM: all_members[SYSTEM].replace(line, b"") + line}
+
+
+def with_shared_rows(all_members: dict[str, bytes]) -> dict[str, bytes]:
+    """Return members of which one is listed by two parts."""
+    text = edited(all_members[CLAIMS], {'"2/0.0"': '"0/0.0"'})
+    assert all_members["2/0.0"] == all_members["0/0.0"]
+    return {name: content for name, content in {**all_members, CLAIMS: text}.items() if name != "2/0.0"}
+
+
+HEAD = b"(set-info :smt-lib-version 2.6)\n(set-logic QF_LIA)\n"
+"""The first lines of a system."""
+
+
 def spaced(text: bytes) -> bytes:
-    """Return a text with other line breaks and parentheses that touch."""
-    return text.replace(b"\n", b"\r\n\t ").replace(b") (", b")(")
+    """Return a text with other line breaks and parentheses that touch; the first lines of a system are fixed."""
+    return text[: len(HEAD)] + text[len(HEAD) :].replace(b"\n", b"\r\n\t ").replace(b") (", b")(")
 
 
 HARMLESS: tuple[Forgery, ...] = (
@@ -87,7 +115,7 @@ HARMLESS: tuple[Forgery, ...] = (
     Forgery("every member is packed well", "", lambda: archive(members(toy_certificate()), [9])),
     Forgery("no member is compressed", "", lambda: archive(members(toy_certificate()), [0])),
     Forgery("the system", "", lambda: certificate_file(toy_certificate()), system=system_text(TOY).encode()),
-    of_certificate("", "other words about the file", lambda c: replace(c, about='(a (b "c""d") 7) ()')),
+    of_certificate("", "other words about the file", lambda c: replace(c, about='(about a "b ""c""")')),
     of_certificate("", "sets and rows in another order", turned),
     of_certificate("", "parts in another order", lambda c: replace(c, parts=c.parts[::-1])),
     of_certificate("", "a part with two claims", both_claims),
@@ -99,7 +127,13 @@ HARMLESS: tuple[Forgery, ...] = (
     of_certificate("", "a set in one member", lambda c: with_set(c, LOSS, ONE_KILL, split=0)),
     of_certificate("", "larger ranks", with_ranks_to_spare),
     of_certificate("", "a set with a state of a smaller set", with_state_of_a_smaller_set),
-    of_certificate("", "a term of 200 levels", lambda c: with_term(c, nested(200), "Bool")),
+    of_certificate("", "99 open parentheses of a term", lambda c: with_term(c, nested(100), "Bool")),
+    of_certificate("", "a term of 2000 levels by its names", lambda c: with_chain(c, 2000)),
+    of_text("", "a guard is true", SYSTEM, {"none g9)": "none true)"}),
+    of_text("", "a next value is a numeral", SYSTEM, {"(drift u9.drift)": "(drift (- 1))"}),
+    of_members("", "a property stands behind a goal", with_late_property),
+    of_certificate("", "a certificate without words about the file", lambda c: replace(c, about="")),
+    of_members("", "a member is listed by two parts", with_shared_rows),
     of_certificate("", "the greatest number", lambda c: with_term(c, ("-", 0, ("-", 2**31 - 1)))),
     of_certificate("", "the least number", lambda c: with_term(c, ("-", ("-", 2**31 - 1), "up_a"))),
     of_certificate("", "a sum of 3000 terms", lambda c: with_term(c, ("+", *["seen"] * 3000))),

@@ -240,7 +240,7 @@ def comments(dice: random.Random) -> bytes:
 
 def words_about_the_file(dice: random.Random) -> bytes:
     """Change `about`, and the members that no checker reads."""
-    certificate = replace(toy_certificate(), about=f'(deployment "{dice.random()}") {dice.randrange(99)} x')
+    certificate = replace(toy_certificate(), about=f'(about deployment "{dice.random()}")')
     return archive({**members(certificate), **{name: dice.randbytes(30) for name in UNREAD}})
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 from tests.certificates.toy import (
@@ -26,7 +28,7 @@ TOKEN = re.compile(r'"(?:[^"]|"")*"|;[^\r\n]*|[()]|[^\s()";]+')
 def members_of(content: bytes, unread: Collection[str] = ()) -> dict[str, bytes]:
     """Return the members of a file but those in `unread`. Raise ValueError or zlib.error for another file."""
     first, _, rest = content.partition(b"\n")
-    if first != b"proofka-certificate 2":
+    if first != b"proofka-certificate 3":
         raise ValueError("another first line")
     found: dict[str, bytes] = {}
     while rest:
@@ -73,8 +75,11 @@ def read_system(text: str) -> System:
             name, low, high, first = command[2]
             variables[name] = number(low), number(high), number(first)
         elif command[1] == ":action":
-            _, name, kind, guard, updates = command[2]
-            actions.append(Action(name, kind, guard, dict(updates)))
+            _, name, kind, guard = command[2]
+            actions.append(Action(name, kind, guard, {}))
+        elif command[1] == ":next":
+            name, term = command[2]
+            actions[-1] = replace(actions[-1], updates={**actions[-1].updates, name: term})
         elif command[1] in (":property", ":goal"):
             name, term, witness = command[2]
             properties.append(Property(name, term, witness, command[1] == ":goal"))
@@ -84,28 +89,34 @@ def read_system(text: str) -> System:
 def false_claims(content: bytes) -> list[str]:
     """Return the claims of a file that the naive explorer contradicts, in words."""
     found = members_of(content)
-    certificate = lists(found["certificate.txt"].decode())
     texts = {name: text.decode() for name, text in found.items() if name.endswith(".smt2")}
-    limits = dict(certificate[1][1:])
-    return [
-        wrong
-        for part in certificate[2:]
-        for claim in part
-        if isinstance(claim, tuple) and claim[0] == "claim"
-        for wrong in contradictions(read_system(texts[part[1][1][1:-1]]), limits, claim)
-    ]
+    limits: dict[str, int] = {}
+    claims: list[tuple[str, tuple[Any, ...], list[tuple[Any, ...]]]] = []
+    system = ""
+    for head, *words in lists(found["certificate.txt"].decode()):
+        if head == "limit":
+            limits[words[0]] = words[1]
+        elif head == "system":
+            system = texts[words[0][1:-1]]
+        elif head == "claim":
+            claims.append((system, tuple(words), []))
+        elif head in ("witness", "smallest"):
+            claims[-1][2].append((head, *words))
+    return [wrong for text, claim, more in claims for wrong in contradictions(read_system(text), limits, claim, more)]
 
 
-def contradictions(system: System, limits: dict[str, int], claim: tuple[Any, ...]) -> Iterator[str]:
+def contradictions(
+    system: System, limits: dict[str, int], claim: tuple[Any, ...], more: list[tuple[Any, ...]]
+) -> Iterator[str]:
     """Yield where a claim differs from what the naive explorer finds."""
-    _, name, _, (_, total), *rest = claim
+    name, _, total = claim
     (one,) = [one for one in system.properties if one.name == name]
-    claimed = {tuple(sorted(part[1])) for part in rest if part[0] == "smallest"}
+    claimed = {tuple(sorted(Counter(words[1]).items())) for words in more if words[0] == "smallest"}
     runs = explore(system, limits, total)
     found = set(smallest_sets(system, one, runs))
     if found != claimed:
         yield f"{name}: {sorted(found)}, and not {sorted(claimed)}"
-    if any(part[0] == "witness" for part in rest) and not is_reached(system, runs, one.witness):
+    if any(words[0] == "witness" for words in more) and not is_reached(system, runs, one.witness):
         yield f"{name}: no run reaches the witness"
 
 

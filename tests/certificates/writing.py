@@ -12,7 +12,7 @@ from tests.certificates.toy import Combination, System, Term, Values
 WORD = 64
 """The number of bits of a word."""
 
-FIRST_LINE = b"proofka-certificate 2\n"
+FIRST_LINE = b"proofka-certificate 3\n"
 """The first line of a certificate."""
 
 
@@ -69,7 +69,7 @@ class Certificate:
     system: System
     limits: Mapping[str, int]
     parts: Sequence[Part]
-    about: str = '(deployment "toy") (model 1)'
+    about: str = '(about deployment "toy") (about model "1")'
 
 
 def written(term: Term) -> str:
@@ -95,8 +95,8 @@ def system_text(system: System) -> str:
     for number, action in enumerate(system.actions):
         terms[f"g{number}"] = "Bool", action.guard
         terms |= {f"u{number}.{name}": ("Int", term) for name, term in action.updates.items()}
-        updates = " ".join(f"({name} u{number}.{name})" for name in action.updates)
-        heads.append(f"(set-info :action ({number} {quoted(action.name)} {action.kind} g{number} ({updates})))")
+        heads.append(f"(set-info :action ({number} {quoted(action.name)} {action.kind} g{number}))")
+        heads += [f"(set-info :next ({name} u{number}.{name}))" for name in action.updates]
     for number, one in enumerate(sorted(system.properties, key=lambda one: one.is_goal)):
         terms |= {f"p{number}": ("Bool", one.term), f"w{number}": ("Bool", one.witness)}
         key = "goal" if one.is_goal else "property"
@@ -106,8 +106,8 @@ def system_text(system: System) -> str:
 
 
 def faults_text(faults: Combination) -> str:
-    """Return a combination as text."""
-    return "(" + " ".join(f"({kind} {number})" for kind, number in faults) + ")"
+    """Return a combination as text: each kind as often as its faults happen."""
+    return "(" + " ".join(kind for kind, number in faults for _ in range(number)) + ")"
 
 
 def rows(part: Part, system: System, states: Iterable[Values], ranks: Sequence[int]) -> bytes:
@@ -135,29 +135,24 @@ def members(certificate: Certificate) -> dict[str, bytes]:
     """Return the members of a certificate."""
     found = {"README.txt": b"Check this file with certcheck.\n", "deployment.json": b"{}\n", "times.json": b"{}\n"}
     found |= {part.system: system_text(certificate.system).encode() for part in certificate.parts}
-    limits = " ".join(f"({kind} {number})" for kind, number in certificate.limits.items())
-    lines = [f"(about {certificate.about})", f"(limits {limits})"]
+    lines = [certificate.about, *(f"(limit {kind} {number})" for kind, number in certificate.limits.items())]
     for number, part in enumerate(certificate.parts):
-        lines.append(f'(part (system "{part.system}") {part.lemmas}')
-        lines.append(f"  (layout {' '.join(f'({name} {bit})' for name, bit in part.places.items())})")
-        lines += [f"  (covered {kind} {other})" for kind, other in part.covered.items()]
+        lines += [f'(system "{part.system}")', *([part.lemmas] if part.lemmas else [])]
+        lines += [f"(field {name} {bit})" for name, bit in part.places.items()]
+        lines += [f"(covered {kind} {other})" for kind, other in part.covered.items()]
         for index, one in enumerate(part.sets):
-            listed = ""
+            lines.append(f"(set {faults_text(one.faults)})")
             pieces = [(0, one.split), (one.split, len(one.states))] if one.split else [(0, len(one.states))]
             for piece, (begin, end) in enumerate(pieces):
                 name = f"{number}/{index}.{piece}"
                 found[name] = rows(part, certificate.system, one.states[begin:end], one.ranks[begin:end])
-                listed += f' "{name}"'
-            lines.append(f"  (set {faults_text(one.faults)} {len(one.states)}{listed})")
+                lines.append(f'(rows "{name}")')
         for claim in part.claims:
-            lines.append(f"  (claim {quoted(claim.name)} (id {quoted(claim.id)}) (up-to {claim.up_to})")
+            lines.append(f"(claim {quoted(claim.name)} {quoted(claim.id)} {claim.up_to})")
             if claim.witness is not None:
-                lines.append(f"    (witness {' '.join(map(str, claim.witness))})")
+                lines.append(f"(witness {' '.join(map(str, claim.witness))})")
             for small in claim.smallest:
-                trace = " ".join(map(str, small.trace))
-                lines.append(f"    (smallest {faults_text(small.faults)} (trace {trace}))")
-            lines[-1] += ")"
-        lines[-1] += ")"
+                lines.append(f"(smallest {faults_text(small.faults)} {' '.join(map(str, small.trace))})")
     found["certificate.txt"] = ("\n".join(lines) + "\n").encode()
     return found
 
