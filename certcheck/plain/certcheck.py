@@ -160,7 +160,7 @@ def translate(term: Any, names: dict[str, Term]) -> Term:
         case _:
             raise Refused("format", f"an unknown name, or no term: {term}")
     least, greatest = found.range or (0, 0)
-    right = -MOST <= least and greatest < MOST and found.level <= LEVELS
+    right = least >= -MOST and greatest < MOST and found.level <= LEVELS
     demand(right, f"a number leaves 32 bits, or a term has more than {LEVELS} levels: {term}")
     return found
 
@@ -414,7 +414,7 @@ class Part:
     def claim(self, claim: Any) -> None:
         """Refuse a claim if a combination without a smallest fault set is not free of violations.
 
-        The rule is `claim`, and for a goal `rank`. A combination that is covered can be free by its covering combination.
+        The rule is `claim`, and for a goal `rank`. A covered combination can be free by its covering one.
         """
         sufficient, layer = [Counter(faults) for faults, _ in claim.smallest], {()}  # type: Any, set[Faults]
         while layer:
@@ -474,7 +474,7 @@ def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
             case ["system", ['"', name]] if re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name):
                 content = archive.read(name, COST_OF_TEXT)
                 given = folder / name if folder and folder.is_dir() else folder
-                right = given is None or given.is_file() and given.read_bytes() == content
+                right = given is None or (given.is_file() and given.read_bytes() == content)
                 demand(right, f"{name} is another text than {given}", "system")
                 parts.append(Part(name, archive, limits, content))
             case _:

@@ -169,7 +169,10 @@ class _Archive:
         end = stream.seek(0, 2)
         stream.seek(0)
         if stream.readline(len(FIRST_LINE)) != FIRST_LINE:
-            raise NoCertificate(f"is no certificate: the first line is not {FIRST_LINE.decode().strip()!r}")
+            raise NoCertificate(
+                f"is no certificate of format {FORMAT}: the first line is not {FIRST_LINE.decode().strip()!r}; "
+                "for an older certificate, write a new one from its result: proofka certify"
+            )
         while head := stream.readline(200):
             room.take(FOR_A_MEMBER, "the list of members")
             found = _HEAD.fullmatch(head)
@@ -262,4 +265,6 @@ def _read(commands: Expressions) -> _Told:
         elif head == "smallest":
             faults = tuple(sorted(Counter(map(str, words[0])).items()))
             told.claims[-1] = replace(told.claims[-1], smallest=(*told.claims[-1].smallest, faults))
+    if not told.model or not told.claims:
+        raise ValueError(f"{TEXT} has no claim, or does not name the model")
     return told

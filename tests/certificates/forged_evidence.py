@@ -105,6 +105,11 @@ def guard_and(certificate: Certificate, name: str, term: Term) -> Certificate:
     return with_action(certificate, name, guard=("and", action.guard, term))
 
 
+def traceless(certificate: Certificate) -> Certificate:
+    """Return a certificate with its first part alone, and without a trace."""
+    return with_claim(only(certificate, LOSS), LOSS, smallest=[], witness=None)
+
+
 def with_bit(found: dict[str, bytes], member: str, bit: int) -> dict[str, bytes]:
     """Return members of which one has a bit more in its last row: of the first word, or (-1) of the last word."""
     content = bytearray(found[member])
@@ -192,13 +197,15 @@ EVIDENCE: tuple[Forgery, ...] = (
         "step", "a state that a step leaves is added", lambda c: with_states(c, LOSS, NO_FAULT, [SEEN_EARLY])
     ),
     of_certificate("step", "a guard is weaker", lambda c: with_action(c, "read", guard=("=", "seen", 0))),
-    of_certificate("step", "an update is another one", lambda c: with_updates(c, "write", log_a=1, answer=1)),
+    of_certificate(
+        "step", "an update is another one", lambda c: traceless(with_updates(c, "write", log_a=1, answer=1))
+    ),
     of_certificate(
         "step",
         "the system has an action that the sets leave out",
         lambda c: with_new_action(c, Action("clean", "none", ("=", "answer", 1), {"log_a": 0})),
     ),
-    of_certificate("step", "a fault is a step", lambda c: with_action(c, "power loss at a", kind="none")),
+    of_certificate("step", "a fault is a step", lambda c: traceless(with_action(c, "power loss at a", kind="none"))),
     of_certificate("fault", "a state that a fault reaches is dropped", lambda c: without(c, LOSS, TWO_KILLS, DOWN)),
     of_certificate(
         "fault", "a state that a fault leaves is added", lambda c: with_states(c, LOSS, NO_FAULT, UNREACHED[3:])
@@ -222,7 +229,9 @@ EVIDENCE: tuple[Forgery, ...] = (
         "a state that only a covered fault reaches is dropped",
         lambda c: only(with_covered_only(c), EARLY),
     ),
-    of_certificate("outside", "a step leaves a domain", lambda c: with_updates(c, "acknowledge", answer="stored")),
+    of_certificate(
+        "outside", "a step leaves a domain", lambda c: traceless(with_updates(c, "acknowledge", answer="stored"))
+    ),
     of_certificate(
         "outside", "a step leaves a domain below", lambda c: with_updates(c, "flush b", log_b=("-", "log_b", 2))
     ),

@@ -14,7 +14,7 @@ from tests.certificates.forging import (
     with_set,
     with_variable,
 )
-from tests.certificates.proving import LEMMA_SUM, PLACES
+from tests.certificates.proving import PLACES
 from tests.certificates.toy import Term
 from tests.certificates.writing import Certificate
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import zipfile
 from pathlib import Path
@@ -60,7 +61,8 @@ def test_an_id_of_another_question_is_named(certificate: Path) -> None:
 
 def test_limits_that_the_deployment_does_not_have_are_named(certificate: Path) -> None:
     other = with_changes(
-        certificate, {"certificate.txt": lambda text: text.replace(b"(delayed-request 9)", b"(delayed-request 0)")}
+        certificate,
+        {"certificate.txt": lambda text: text.replace(b"(limit delayed-request 9)", b"(limit delayed-request 0)")},
     )
     with pytest.raises(TamperedDocument, match="limits"):
         verify_certificate(other)
@@ -96,7 +98,9 @@ def test_a_refusal_of_the_checker_is_no_acceptance(certificate: Path) -> None:
 
 
 def test_a_certificate_of_another_model_is_checked_without_its_systems(certificate: Path) -> None:
-    other = with_changes(certificate, {"certificate.txt": lambda text: text.replace(b"(model ", b'(model "0" ', 1)})
+    other = with_changes(
+        certificate, {"certificate.txt": lambda text: re.sub(rb'about model "\d+"', b'about model "0"', text)}
+    )
     found = verify_certificate(other)
     assert not found.is_of_this_model
     assert found.is_accepted
