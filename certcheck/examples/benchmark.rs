@@ -67,12 +67,21 @@ fn main() {
         }
         for part in 0..15 {
             let mut decide = vec![terms.add("Bool", format!("(< {} 2)", name((counter + 1) % COUNTERS)))];
-            decide.push(if part < 14 { terms.add("Bool", format!("(= {c} {})", part % 4)) } else { terms.add("Bool", format!("(>= {c} 2)")) });
+            decide.push(if part < 14 {
+                terms.add("Bool", format!("(= {c} {})", part % 4))
+            } else {
+                terms.add("Bool", format!("(>= {c} 2)"))
+            });
             let third = name((counter + 2) % COUNTERS);
-            decide.push(if part < 14 { terms.add("Bool", format!("(= {third} {})", part / 4)) } else { terms.add("Bool", format!("(= {third} 3)")) });
+            decide.push(if part < 14 {
+                terms.add("Bool", format!("(= {third} {})", part / 4))
+            } else {
+                terms.add("Bool", format!("(= {third} 3)"))
+            });
             let mut filler = Vec::new();
             for i in 0..7 {
-                let [a, b, d] = [7, 11, 13].map(|step| name(COUNTERS + (count * step + i * 17 + step) % (VARIABLES - COUNTERS)));
+                let [a, b, d] =
+                    [7, 11, 13].map(|step| name(COUNTERS + (count * step + i * 17 + step) % (VARIABLES - COUNTERS)));
                 let is = terms.add("Bool", format!("(= {a} {})", i % 4));
                 let value = terms.add("Int", format!("(ite {is} {b} {d})"));
                 let sum = terms.add("Int", format!("(+ {value} {a})"));
@@ -106,10 +115,13 @@ fn main() {
             rows.swap(i, order);
         });
     }
-    let certificate = format!(
-        "(system \"system.smt2\") {layout} (set ()) (rows \"0/0.0\") (claim \"p\" \"\" 0) (witness)"
-    );
-    let members = [("system.smt2", system.into_bytes()), ("certificate.txt", certificate.into_bytes()), ("0/0.0", file::columns(&rows, WORDS))];
+    let certificate =
+        format!("(system \"system.smt2\") {layout} (set ()) (rows \"0/0.0\") (claim \"p\" \"\" 0) (witness)");
+    let members = [
+        ("system.smt2", system.into_bytes()),
+        ("certificate.txt", certificate.into_bytes()),
+        ("0/0.0", file::columns(&rows, WORDS)),
+    ];
     let members: Vec<(String, Vec<u8>)> = members.into_iter().map(|(name, bytes)| (name.to_string(), bytes)).collect();
     let path = std::env::temp_dir().join(format!("certcheck-benchmark-{}.cert", std::process::id()));
     std::fs::write(&path, file::archive(&members)).unwrap();
@@ -119,7 +131,11 @@ fn main() {
     std::fs::remove_file(&path).unwrap();
     let report = result.map_err(|rejection| rejection.to_string()).unwrap();
     let steps = report.steps as f64 / report.states as f64;
-    println!("{count} actions, {VARIABLES} variables, {} nodes, {} states, {steps:.2} steps from a state", terms.names.len() + VARIABLES + 7, report.states);
+    println!(
+        "{count} actions, {VARIABLES} variables, {} nodes, {} states, {steps:.2} steps from a state",
+        terms.names.len() + VARIABLES + 7,
+        report.states
+    );
     let rate = report.states as f64 / busy / 1e6;
     println!("{seconds:.2} s with {threads} threads, {busy:.2} s of processor time: {rate:.2} million states a second of a core");
 }

@@ -313,8 +313,8 @@ class Part:
             numbers = struct.unpack(f"<{count * self.words}Q{count * self.ranked}H", content)
             columns = [accumulate(numbers[count * word : count * (word + 1)], xor) for word in range(self.words)]
             ranks = numbers[count * self.words :] or (0,) * count
-            rows = (struct.pack(f"<{self.words}Q", *row) for row in zip(*columns))
-            states.update((int.from_bytes(row, "little"), rank) for row, rank in zip(rows, ranks))
+            rows = (struct.pack(f"<{self.words}Q", *row) for row in zip(*columns, strict=True))
+            states.update((int.from_bytes(row, "little"), rank) for row, rank in zip(rows, ranks, strict=True))
             demand(len(states) == before + count, f"a row of {name} is in its set twice")
         for state in states:
             if state & ~self.used or any(state >> bit & mask > most for bit, mask, most in narrow):

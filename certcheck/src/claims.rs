@@ -38,7 +38,8 @@ impl Evidence<'_> {
         for number in trace {
             let name = &self.part.actions[*number].name;
             let step = self.steps.iter().find(|step| step.number == *number);
-            let reason = format!("the action {name:?} of a trace is not enabled, or changes nothing that the part keeps");
+            let reason =
+                format!("the action {name:?} of a trace is not enabled, or changes nothing that the part keeps");
             let Some(step) = step else { return Err(Rejection { rule, reason }) };
             walk.take(step, &state, rule)?;
             rule!(rule, !walk.rows.is_empty(), "{reason}");
@@ -79,10 +80,12 @@ impl Evidence<'_> {
     /// Rule `stuck`: steps without a fault lead from the end of a trace to no state with the goal.
     fn check_stuck(&self, index: usize, walk: &mut Walk, last: Vec<u64>, memory: &mut Memory) -> Result<()> {
         // Each state is in the set of those seen, and may be in the list of those waiting.
-        let (each, mut waiting, mut seen) = (2 * (8 * last.len() as u64 + STATE), vec![last.clone()], HashSet::from([last]));
+        let (each, mut waiting, mut seen) =
+            (2 * (8 * last.len() as u64 + STATE), vec![last.clone()], HashSet::from([last]));
         while let Some(state) = waiting.pop() {
             walk.load(&state)?;
-            let (is_stuck, name) = (walk.find(self.properties[index].term, 1).is_empty(), &self.part.claims[index].name);
+            let (is_stuck, name) =
+                (walk.find(self.properties[index].term, 1).is_empty(), &self.part.claims[index].name);
             rule!("stuck", is_stuck, "{name:?}: steps without a fault lead from the end of a trace to the goal");
             for step in self.steps.iter().filter(|step| step.action.kind == "none") {
                 walk.take(step, &state, "outside")?;
@@ -118,9 +121,14 @@ impl Evidence<'_> {
                 }
                 let name = &claim.name;
                 let worst = found.into_iter().flatten().next();
-                rule!("claim", worst.is_some(), "{name:?}, {faults}: there is no smallest fault set and no set of states");
+                rule!(
+                    "claim",
+                    worst.is_some(),
+                    "{name:?}, {faults}: there is no smallest fault set and no set of states"
+                );
                 let ((set, row), is_goal) = (worst.unwrap_or((faults, 0)), self.properties[index].is_goal);
-                let what = if is_goal { "has no step to a smaller rank, and is no goal of rank 0" } else { "violates it" };
+                let what =
+                    if is_goal { "has no step to a smaller rank, and is no goal of rank 0" } else { "violates it" };
                 let rule = if is_goal { "rank" } else { "claim" };
                 rule!(rule, false, "{name:?}, {faults}: the row {row} of the set of {set} {what}");
             }

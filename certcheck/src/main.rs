@@ -6,7 +6,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-const HELP: &str = "usage: certcheck FILE [--system FILE | --systems FOLDER] [--memory SIZE] [--threads N] [--share I/N]
+const HELP: &str =
+    "usage: certcheck FILE [--system FILE | --systems FOLDER] [--memory SIZE] [--threads N] [--share I/N]
 
 Checks a certificate of Proofka (docs/certificates.md, format version 3).
 
@@ -89,7 +90,8 @@ fn main() -> ExitCode {
     let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
     let memory = arguments.memory.unwrap_or_else(default_limit);
     let start = Instant::now();
-    let options = Options { systems: arguments.systems.as_deref().map(Path::new), memory, threads, share: arguments.share };
+    let options =
+        Options { systems: arguments.systems.as_deref().map(Path::new), memory, threads, share: arguments.share };
     match check(Path::new(&arguments.file.unwrap_or_default()), &options) {
         Ok(report) => {
             print(&report, start.elapsed().as_secs_f64(), threads, arguments.share);

@@ -153,7 +153,11 @@ impl Part {
                 need!(let Some(variable) = self.by_name.get(*name).copied(), "{name} is no variable");
                 let value = self.term(value, Sort::Int)?;
                 need!(let Some(action) = self.actions.last_mut(), "no action stands before a next value");
-                need!(action.updates.insert(variable, value).is_none(), "the action {:?} assigns {name} twice", action.name);
+                need!(
+                    action.updates.insert(variable, value).is_none(),
+                    "the action {:?} assigns {name} twice",
+                    action.name
+                );
             }
             [Symbol("set-info"), Keyword(keyword @ (":property" | ":goal")), List(property)] => {
                 need!(let [Text(name), term, witness] = &property[..], "no property: {property:?}");

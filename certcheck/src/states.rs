@@ -24,7 +24,13 @@ const FREE: u32 = 0;
 
 impl States {
     /// Reads the set with these members, after its memory is counted.
-    pub fn load(part: &Part, members: &[String], archive: &mut Archive, memory: &mut Memory, seed: u64) -> Result<Self> {
+    pub fn load(
+        part: &Part,
+        members: &[String],
+        archive: &mut Archive,
+        memory: &mut Memory,
+        seed: u64,
+    ) -> Result<Self> {
         let (words, what) = (part.words, "a set of states");
         let bytes_of_row = 8 * words as u64 + if part.is_ranked() { 2 } else { 0 };
         let mut total: u64 = 0;

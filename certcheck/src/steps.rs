@@ -127,12 +127,15 @@ impl Pass<'_> {
             let begin = |_| Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok();
             let others: Vec<ScopedJoinHandle<_>> = (1..threads).filter_map(begin).collect();
             let own = work();
-            let join = |other: ScopedJoinHandle<_>| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            let join =
+                |other: ScopedJoinHandle<_>| other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             others.into_iter().map(join).chain([own]).collect::<Vec<_>>()
         });
         memory.give_back(bytes);
         // Batches are taken in order, and each one is completed, so that the first refusal does not depend on threads.
-        if let Some((_, refusal)) = all.iter().filter_map(|(_, refusal)| refusal.as_ref()).min_by_key(|(first, _)| *first) {
+        if let Some((_, refusal)) =
+            all.iter().filter_map(|(_, refusal)| refusal.as_ref()).min_by_key(|(first, _)| *first)
+        {
             return Err(refusal.clone());
         }
         let mut found = Found { steps: 0, broken: vec![None; self.properties.len()] };

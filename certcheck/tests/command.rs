@@ -22,7 +22,8 @@ fn text(bytes: &[u8]) -> String {
 fn accepted_refused_and_no_certificate() {
     let mut toy = toy::Toy::new();
     let accepted = written("accepted.cert", &toy.file());
-    let folder = |name: &str| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_string();
+    let folder =
+        |name: &str| std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().unwrap().to_string();
     let (same, other) = (folder("same"), folder("other"));
     [&same, &other].into_iter().for_each(|folder| std::fs::create_dir_all(folder).unwrap());
     let system = written("same/system.smt2", toy.system.as_bytes());
@@ -47,7 +48,11 @@ fn accepted_refused_and_no_certificate() {
     let other = format!("{other}/system.smt2");
     for wrong in [other.as_str(), &accepted, "gone"] {
         let output = run(&[&accepted, "--system", wrong]);
-        assert_eq!((output.status.code(), text(&output.stdout).starts_with("refused: system: ")), (Some(1), true), "{wrong}");
+        assert_eq!(
+            (output.status.code(), text(&output.stdout).starts_with("refused: system: ")),
+            (Some(1), true),
+            "{wrong}"
+        );
     }
     let output = run(&[&accepted, "--systems", "gone"]);
     assert_eq!((output.status.code(), text(&output.stdout).starts_with("refused: system: ")), (Some(1), true));
@@ -57,17 +62,29 @@ fn accepted_refused_and_no_certificate() {
     assert_eq!((output.status.code(), text(&output.stdout).starts_with("not a certificate: ")), (Some(2), true));
     for nothing in ["no such file", "/dev/zero", env!("CARGO_TARGET_TMPDIR")] {
         let output = run(&[nothing]);
-        assert_eq!((output.status.code(), text(&output.stdout).starts_with("not a certificate: ")), (Some(2), true), "{nothing}");
+        assert_eq!(
+            (output.status.code(), text(&output.stdout).starts_with("not a certificate: ")),
+            (Some(2), true),
+            "{nothing}"
+        );
     }
 }
 
 #[test]
 fn wrong_commands_end_with_status_2_and_help() {
-    for arguments in [&[][..], &["--nothing"], &["a", "b"], &["a", "--memory"], &["a", "--memory", "much"], &["a", "--threads", "0"], &["a", "--systems"]] {
+    for arguments in [
+        &[][..],
+        &["--nothing"],
+        &["a", "b"],
+        &["a", "--memory"],
+        &["a", "--memory", "much"],
+        &["a", "--threads", "0"],
+        &["a", "--systems"],
+    ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(text(&output.stderr).contains("usage: certcheck"), "{arguments:?}");
     }
     assert!(text(&run(&["--help"]).stdout).contains("exit status"));
-    assert!(text(&run(&["--version"]).stdout).starts_with("certcheck 1."));
+    assert!(text(&run(&["--version"]).stdout).starts_with("certcheck 2."));
 }

@@ -38,35 +38,49 @@ const SYSTEM: &str = r#"(set-info :smt-lib-version 2.6)
 (define-fun three () Bool (= n (* 3 1)))
 (define-fun negative () Bool (<= n (- 1)))
 (define-fun fresh () Bool (and (= n 0) runs (= bad 0)))
-(set-info :action (0 "count" none count.g ((n count.n))))
-(set-info :action (1 "reset" none reset.g ((n zero))))
-(set-info :action (2 "restart" none down ((up one))))
-(set-info :action (3 "crash" crash runs ((up zero) (n zero))))
-(set-info :action (4 "hang" hang runs ((up zero) (n hang.n))))
-(set-info :action (5 "rot" rot rot.g ((bad one) (note zero))))
-(set-info :action (6 "doubt" none doubt.g ((note one))))
+(set-info :action (0 "count" none count.g))
+(set-info :next (n count.n))
+(set-info :action (1 "reset" none reset.g))
+(set-info :next (n zero))
+(set-info :action (2 "restart" none down))
+(set-info :next (up one))
+(set-info :action (3 "crash" crash runs))
+(set-info :next (up zero))
+(set-info :next (n zero))
+(set-info :action (4 "hang" hang runs))
+(set-info :next (up zero))
+(set-info :next (n hang.n))
+(set-info :action (5 "rot" rot rot.g))
+(set-info :next (bad one))
+(set-info :next (note zero))
+(set-info :action (6 "doubt" none doubt.g))
+(set-info :next (note one))
 (set-info :property ("no-bad" bad.p three))
 (set-info :property ("safe" negative down))
 (set-info :goal ("recovers" fresh three))
 "#;
 
-const HEAD: &str = r#"(about (deployment "toy") (model 16)) ; a comment
-  (limits (crash 2) (hang 1) (rot 1))
-  (part (system "system.smt2")
-    (lemma "a" (least "x" 5) (most "y" (- 2)) (most "z" 3) (sum (- 4)))
-    (layout (n 0) (up 3) (bad 69))
-    (covered hang crash)
+const HEAD: &str = r#"(about deployment "toy") ; a comment
+(limit crash 2) (limit hang 1) (limit rot 1)
+(system "system.smt2")
+(lemma "a") (least "x" 5) (most "y" (- 2)) (most "z" 3)
+(field n 0) (field up 3) (field bad 69)
+(covered hang crash)
 "#;
 
 const CLAIMS: &str = r#"
-    (claim "no-bad" (id "1") (up-to 2) (witness 0 0 0) (smallest ((rot 1)) (trace 0 5)))
-    (claim "safe" (id "2") (up-to 2) (witness 3))
-    (claim "recovers" (id "3") (up-to 2) (witness 0 6 0 0) (smallest ((rot 1)) (trace 0 5))))
+(claim "no-bad" "1" 2) (witness 0 0 0) (smallest (rot) 0 5)
+(claim "safe" "2" 2) (witness 3)
+(claim "recovers" "3" 2) (witness 0 0 0) (smallest (rot) 0 5)
 "#;
 
 /// Next states without a fault.
 fn steps([n, up, bad, note]: State) -> Vec<State> {
-    let steps = [(up == 1 && n < 3, [n + 1, up, bad, note]), (up == 1 && n == 3, [0, up, bad, note]), (up == 0, [n, 1, bad, note])];
+    let steps = [
+        (up == 1 && n < 3, [n + 1, up, bad, note]),
+        (up == 1 && n == 3, [0, up, bad, note]),
+        (up == 0, [n, 1, bad, note]),
+    ];
     steps.into_iter().filter_map(|(enabled, state)| enabled.then_some(state)).collect()
 }
 
@@ -76,7 +90,8 @@ fn is_goal(state: &State) -> bool {
 
 fn closed(mut states: BTreeSet<State>) -> BTreeSet<State> {
     loop {
-        let next: BTreeSet<State> = states.iter().flat_map(|state| steps(*state)).filter(|next| !states.contains(next)).collect();
+        let next: BTreeSet<State> =
+            states.iter().flat_map(|state| steps(*state)).filter(|next| !states.contains(next)).collect();
         if next.is_empty() {
             return states;
         }
@@ -103,7 +118,13 @@ impl Toy {
     pub fn new() -> Toy {
         let mut all: BTreeMap<Combination, BTreeSet<State>> = BTreeMap::new();
         let mut sets = BTreeMap::new();
-        for (crashes, rots, text) in [(0, 0, "()"), (1, 0, "((crash 1))"), (2, 0, "((crash 2))"), (0, 1, "((rot 1))"), (1, 1, "((rot 1) (crash 1))")] {
+        for (crashes, rots, text) in [
+            (0, 0, "()"),
+            (1, 0, "(crash)"),
+            (2, 0, "(crash crash)"),
+            (0, 1, "(rot)"),
+            (1, 1, "(rot crash)"),
+        ] {
             let mut states = BTreeSet::from([[0, 1, 0, 0]]);
             let crashed = |state: &State| (state[1] == 1).then_some([0, 0, state[2], 0]);
             let rotten = |state: &State| (state[2] == 0).then_some([state[0], state[1], 1, 0]);
@@ -125,8 +146,8 @@ impl Toy {
 
     pub fn certificate(&self) -> String {
         let mut text = self.head.clone();
-        for (number, (faults, rows)) in self.sets.values().enumerate() {
-            text += &format!("    (set {faults} {} \"0/{number}.0\" \"0/{number}.1\")\n", rows.len());
+        for (number, (faults, _)) in self.sets.values().enumerate() {
+            text += &format!("(set {faults}) (rows \"0/{number}.0\") (rows \"0/{number}.1\")\n");
         }
         text + &self.claims
     }
@@ -141,7 +162,8 @@ impl Toy {
             for (part, rows) in [first, second].into_iter().enumerate() {
                 let words: Vec<Vec<u64>> = rows.iter().map(|(row, _)| row.clone()).collect();
                 let ranks = rows.iter().flat_map(|(_, rank)| rank.to_le_bytes());
-                members.push((format!("0/{number}.{part}"), file::columns(&words, 2).into_iter().chain(ranks).collect()));
+                members
+                    .push((format!("0/{number}.{part}"), file::columns(&words, 2).into_iter().chain(ranks).collect()));
             }
         }
         members.push(("certificate.txt".into(), self.certificate().into_bytes()));

@@ -2,54 +2,95 @@
 
 use super::*;
 
-fn two() -> (Terms, Term, Term) {
-    let mut terms = Terms::default();
-    let (x, y) = (terms.variable(0, (-2, 5)), terms.variable(1, (0, 3)));
-    (terms, x, y)
+/// The terms of two variables.
+fn two() -> Terms {
+    let mut terms = Terms::new();
+    for (number, (name, interval)) in [("x", (-2, 5)), ("y", (0, 3))].into_iter().enumerate() {
+        let term = terms.add(Op::Variable(number), vec![], Int, interval).unwrap();
+        terms.define(name, term).unwrap();
+    }
+    terms
 }
 
-#[test]
-fn equal_terms_are_one_node() {
-    let (mut terms, x, y) = two();
-    assert_eq!(terms.add(Op::Less(x, y)), terms.add(Op::Less(x, y)));
-    assert_ne!(terms.add(Op::Less(x, y)), terms.add(Op::Less(y, x)));
+fn read(terms: &mut Terms, text: &str) -> Result<Term> {
+    terms.read(&crate::sexp::read(text).unwrap()[0])
 }
 
 #[test]
 fn intervals() {
-    let (mut terms, x, y) = two();
-    let mut interval = |op| {
-        let term = terms.add(op).unwrap();
-        terms.interval(term)
-    };
-    assert_eq!(interval(Op::Sum([x, y, y].into())), (-2, 11));
-    assert_eq!(interval(Op::Difference(x, y)), (-5, 5));
-    assert_eq!(interval(Op::Negative(x)), (-5, 2));
-    assert_eq!(interval(Op::Product(x, y)), (-6, 15));
-    assert_eq!(terms.hull(), (-6, 15));
-    let large = terms.add(Op::Constant(i32::MAX)).unwrap();
-    assert!(terms.add(Op::Sum([large, y].into())).is_err());
+    let mut terms = two();
+    let texts = [
+        ("(+ x y y)", (-2, 11)),
+        ("(- x y)", (-5, 5)),
+        ("(- x)", (-5, 2)),
+        ("(* x (- 3))", (-15, 6)),
+        ("(* 2 y)", (0, 6)),
+        ("(ite true x y)", (-2, 5)),
+        ("(ite (< x y) 7 (- 8))", (-8, 7)),
+    ];
+    for (text, interval) in texts {
+        let term = read(&mut terms, text).unwrap();
+        assert_eq!((terms.nodes[term].low, terms.nodes[term].high), interval, "{text}");
+    }
+    assert_eq!(terms.reach(), 15);
+    assert!(read(&mut terms, "(+ 2147483647 y)").is_err());
+    assert!(read(&mut terms, "(- (- 2147483647) 2)").is_err());
 }
 
 #[test]
-fn sorts_and_levels_are_checked() {
-    let (mut terms, x, y) = two();
-    let truth = terms.add(Op::Truth(true)).unwrap();
-    for op in [Op::Not(x), Op::Less(x, truth), Op::Equal(x, truth), Op::If(x, x, y), Op::If(truth, x, truth), Op::And([truth, x].into())] {
-        assert!(terms.add(op).is_err());
+fn forms_are_checked() {
+    let mut terms = two();
+    let wrong = [
+        "(not x)",
+        "(< x true)",
+        "(= x true)",
+        "(ite x x y)",
+        "(ite true x true)",
+        "(and true x)",
+        "(and true)",
+        "(+ x)",
+        "(* x y)",
+        "(- x y y)",
+        "(> x)",
+        "(mod x 2)",
+        "z",
+        "()",
+        "((not) true)",
+        "\"x\"",
+        ":x",
+        "(=> true)",
+        "(ite true x)",
+        "(-)",
+        "(not)",
+    ];
+    for text in wrong {
+        assert!(read(&mut terms, text).is_err(), "{text}");
     }
-    let mut term = truth;
-    for level in 1..=MOST_LEVELS + 1 {
-        let next = terms.add(Op::Not(term));
+    let mut term = 0;
+    for level in 2..=MOST_LEVELS + 1 {
+        let next = terms.add(Op::Not, vec![term], Bool, (-1, 0));
         assert_eq!(next.is_ok(), level <= MOST_LEVELS);
         term = next.unwrap_or(term);
     }
 }
 
 #[test]
+fn names() {
+    let mut terms = two();
+    for name in
+        ["x", "true", "and", "ite", "Int", "check-sat", "get-value", "define-fun", "set-info", "@u", ".u", "push"]
+    {
+        assert!(terms.define(name, 0).is_err(), "{name}");
+    }
+    for name in ["z", "getter", "set.1", "check", "t0"] {
+        assert!(terms.define(name, 0).is_ok(), "{name}");
+    }
+}
+
+#[test]
 fn reads() {
-    let (mut terms, x, y) = two();
-    let less = terms.add(Op::Less(x, y)).unwrap();
-    assert_eq!(terms.reading_others(|variable| variable == 0), vec![false, true, true]);
-    assert!(!terms.reading_others(|_| true)[less as usize]);
+    let mut terms = two();
+    let less = read(&mut terms, "(< x y)").unwrap();
+    assert!(terms.reading_others(|variable| variable == 0)[less]);
+    assert!(!terms.reading_others(|_| true)[less]);
 }

@@ -62,7 +62,7 @@ def test_an_id_of_another_question_is_named(certificate: Path) -> None:
 def test_limits_that_the_deployment_does_not_have_are_named(certificate: Path) -> None:
     other = with_changes(
         certificate,
-        {"certificate.txt": lambda text: text.replace(b"(limit delayed-request 9)", b"(limit delayed-request 0)")},
+        {"certificate.txt": lambda text: text.replace(b"delayed-request 9)", b"delayed-request 0)")},
     )
     with pytest.raises(TamperedDocument, match="limits"):
         verify_certificate(other)
