@@ -45,7 +45,7 @@ impl Archive {
             memory.take(LISTED, "the list of members")?;
             line.clear();
             file.by_ref().take(200).read_until(b'\n', &mut line).map_err(io)?;
-            need!(let Some((name, packed, size)) = head(&line), "at byte {place} of the file stands no head of a member");
+            need!(let Some((name, packed, size)) = head(&line), "at byte {place} stands no head of a member");
             place += line.len() as u64;
             let first = members.insert(name.clone(), (place, packed, size)).is_none();
             place += packed;

@@ -9,23 +9,28 @@ use crate::terms::{Node, Op, Sort, Term};
 use std::num::Wrapping;
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
 
-/// The operations of numbers that wrap around.
-pub trait Number: Sized + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Not<Output = Self> {}
-pub trait Bits: Sized + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> {}
-
 /// A number of a column: the smallest type that holds all numbers of all terms. `false` is 0, `true` is -1.
 ///
 /// The sum of many numbers may leave the type on the way, and is right at the end, because the interval of each node is
 /// within the type.
-pub trait Lane: Copy + Default + Ord + Number + Bits {
+pub trait Lane:
+    Copy
+    + Default
+    + Ord
+    + Not<Output = Self>
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+{
     fn of(number: i64) -> Self;
     fn number(self) -> i64;
 }
 
 macro_rules! lane {
     ($type:ty) => {
-        impl Number for Wrapping<$type> {}
-        impl Bits for Wrapping<$type> {}
         impl Lane for Wrapping<$type> {
             fn of(number: i64) -> Self {
                 Wrapping(number as $type)

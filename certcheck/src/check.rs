@@ -103,26 +103,14 @@ fn part(name: &str, given: Option<&Path>, archive: &mut Archive, memory: &mut Me
 
 /// A claim in plain words.
 fn words(part: &Part, claim: &Claim) -> String {
-    let (violated, holds) = match part.properties[&claim.name].is_goal {
-        true => (
-            "a state without a way to the goal can be reached",
-            "from every state, steps without a fault can reach the goal",
-        ),
-        false => ("can be violated", "holds"),
-    };
     let sets: Vec<String> = claim.smallest.iter().map(|(faults, _)| faults.to_string()).collect();
-    let within = format!("of up to {} faults within the limits", claim.up_to);
-    let verdict = match sets.is_empty() {
-        true => format!("{holds} with every combination {within}"),
-        false => {
-            let sets = sets.join(" or ");
-            format!("{violated} with {sets}; no other combination {within} suffices, unless it contains one of these")
-        }
+    let (within, sets) = (format!("of up to {} faults within the limits", claim.up_to), sets.join(" or "));
+    let verdict = match (sets.is_empty(), part.properties[&claim.name].is_goal) {
+        (true, true) => format!("holds (the goal stays reachable without faults) with every combination {within}"),
+        (true, false) => format!("holds with every combination {within}"),
+        (false, _) => format!("can be violated with {sets}, and with no other combination {within} that contains none"),
     };
-    let witness = match claim.witness {
-        Some(_) => "its witness is reached",
-        None => "the certificate has NO WITNESS for it",
-    };
+    let witness = if claim.witness.is_some() { "its witness is reached" } else { "there is NO WITNESS for it" };
     let variables = format!("{} of {} variables", part.kept().count(), part.variables.len());
     format!("{:?} {verdict}; {witness} (id {:?}, {}, {variables})", claim.name, claim.id, part.name)
 }

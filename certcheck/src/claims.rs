@@ -50,7 +50,7 @@ impl Evidence<'_> {
         Ok((Faults::new(faults), state))
     }
 
-    /// Rules `witness`, `trace` and `stuck`: the traces of a claim are runs with the right faults, and end as they must.
+    /// Rules `witness`, `trace` and `stuck`: the traces of a claim are runs with the right faults and ends.
     pub fn check_traces(&self, index: usize, memory: &mut Memory) -> Result<()> {
         let (claim, property) = (&self.part.claims[index], self.properties[index]);
         let bytes = Batch::<Wrapping<i32>, 1>::bytes(self.part);

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use certcheck::{check, default_limit, parse_bytes, Options, Report, Share};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -21,15 +21,6 @@ Checks a certificate of Proofka (docs/certificates.md, format version 3).
 
 exit status: 0 accepted, 1 refused (a rule is broken), 2 not a certificate (or a wrong command)";
 
-#[derive(Default)]
-struct Arguments {
-    file: Option<String>,
-    systems: Option<String>,
-    memory: Option<u64>,
-    threads: Option<usize>,
-    share: Option<Share>,
-}
-
 /// A share, as in 2/8.
 fn share(text: &str) -> Option<Share> {
     let (number, of) = text.split_once('/')?;
@@ -37,33 +28,38 @@ fn share(text: &str) -> Option<Share> {
     (1 <= number && number <= of && of <= 1_000_000).then_some(Share { index: number - 1, of })
 }
 
-fn arguments(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
-    let mut arguments = Arguments::default();
+/// The file, the texts of the systems, and the other options of a command.
+fn arguments(mut words: impl Iterator<Item = String>) -> Result<(PathBuf, Option<PathBuf>, Options<'static>), String> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let mut options = Options { systems: None, memory: default_limit(), threads, share: None };
+    let (mut file, mut systems) = (None, None);
     while let Some(word) = words.next() {
         let mut value = || words.next().ok_or(format!("{word} needs a value"));
         match word.as_str() {
-            "--system" | "--systems" => arguments.systems = Some(value()?),
-            "--memory" => arguments.memory = Some(parse_bytes(&value()?).ok_or("--memory needs a size like 4GiB")?),
+            "--system" | "--systems" => systems = Some(value()?.into()),
+            "--memory" => options.memory = parse_bytes(&value()?).ok_or("--memory needs a size like 4GiB")?,
             "--threads" => {
                 let threads = value()?.parse().ok().filter(|n| (1..=1024).contains(n));
-                arguments.threads = Some(threads.ok_or("--threads needs a number from 1 to 1024")?);
+                options.threads = threads.ok_or("--threads needs a number from 1 to 1024")?;
             }
-            "--share" => arguments.share = Some(share(&value()?).ok_or("--share needs two numbers like 1/8")?),
-            _ if word.starts_with("--") || arguments.file.is_some() => return Err(format!("no such argument: {word}")),
-            _ => arguments.file = Some(word),
+            "--share" => options.share = Some(share(&value()?).ok_or("--share needs two numbers like 1/8")?),
+            _ if word.starts_with("--") || file.is_some() => return Err(format!("no such argument: {word}")),
+            _ => file = Some(word.into()),
         }
     }
-    Ok(arguments)
+    Ok((file.ok_or("no file was given")?, systems, options))
 }
 
-fn print(report: &Report, seconds: f64, threads: usize, share: Option<Share>) {
+fn print(report: &Report, seconds: f64, options: &Options) {
     report.lines.iter().for_each(|line| println!("{line}"));
     for claim in &report.claims {
-        println!("{}: {claim}", if share.is_some() { "no objection" } else { "proved" });
+        println!("{}: {claim}", if options.share.is_some() { "no objection" } else { "proved" });
     }
-    let all = share.map_or("accepted".to_string(), |share| format!("share {} of {}", share.index + 1, share.of));
-    let (states, steps, memory) = (report.states, report.steps, report.peak_memory.div_ceil(1 << 20));
-    println!("{all}: {states} states and {steps} steps checked in {seconds:.1} s, with {threads} threads and at most {memory} MiB");
+    let all =
+        options.share.map_or("accepted".to_string(), |share| format!("share {} of {}", share.index + 1, share.of));
+    let (states, steps, threads) = (report.states, report.steps, options.threads);
+    let memory = report.peak_memory.div_ceil(1 << 20);
+    println!("{all}: {states} states, {steps} steps in {seconds:.1} s, {threads} threads, at most {memory} MiB");
 }
 
 fn main() -> ExitCode {
@@ -76,25 +72,17 @@ fn main() -> ExitCode {
         println!("certcheck {} (certificates of version 3)", env!("CARGO_PKG_VERSION"));
         return ExitCode::SUCCESS;
     }
-    let arguments = match arguments(words.into_iter()) {
-        Ok(Arguments { file: None, .. }) => Err("no file was given".to_string()),
-        others => others,
-    };
-    let arguments = match arguments {
+    let (file, systems, options) = match arguments(words.into_iter()) {
         Ok(arguments) => arguments,
         Err(reason) => {
             eprintln!("{reason}\n\n{HELP}");
             return ExitCode::from(2);
         }
     };
-    let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
-    let memory = arguments.memory.unwrap_or_else(default_limit);
-    let start = Instant::now();
-    let options =
-        Options { systems: arguments.systems.as_deref().map(Path::new), memory, threads, share: arguments.share };
-    match check(Path::new(&arguments.file.unwrap_or_default()), &options) {
+    let (start, options) = (Instant::now(), Options { systems: systems.as_deref(), ..options });
+    match check(&file, &options) {
         Ok(report) => {
-            print(&report, start.elapsed().as_secs_f64(), threads, arguments.share);
+            print(&report, start.elapsed().as_secs_f64(), &options);
             ExitCode::SUCCESS
         }
         Err(rejection) => {

@@ -64,6 +64,7 @@ pub struct Lemma {
     pub sum: i128,
 }
 
+#[derive(Default)]
 pub struct Part {
     /// The name of the system.
     pub name: String,
@@ -92,23 +93,7 @@ impl Part {
     /// Reads a system. Further commands of the part follow.
     pub fn new(name: &str, system: &str) -> Result<Part> {
         need!(let Some(text) = system.strip_prefix(START), "{name} does not begin as SMT-LIB 2.6 of the logic QF_LIA");
-        let mut part = Part {
-            name: name.to_string(),
-            terms: Terms::new(),
-            variables: vec![],
-            by_name: HashMap::new(),
-            declared: None,
-            actions: vec![],
-            names_of_actions: BTreeSet::new(),
-            properties: BTreeMap::new(),
-            lemmas: vec![],
-            words: 1,
-            used: vec![],
-            covered: BTreeMap::new(),
-            sets: BTreeMap::new(),
-            last_set: Faults::default(),
-            claims: vec![],
-        };
+        let mut part = Part { name: name.to_string(), terms: Terms::new(), words: 1, ..Part::default() };
         for command in crate::sexp::read(text)? {
             need!(let List(items) = &command, "{name} has something that is no command: {command:?}");
             part.read_system(items)?;
@@ -126,7 +111,7 @@ impl Part {
                 self.declared = Some(name.to_string());
             }
             [Symbol("set-info"), Keyword(":variable"), List(domain)] => {
-                need!(let [Symbol(name), Number(low), Number(high), Number(first)] = domain[..], "no domain: {domain:?}");
+                need!(let [Symbol(name), Number(low), Number(high), Number(first)] = domain[..], "{domain:?}");
                 let declared = self.declared.take().is_some_and(|declared| declared == name);
                 need!(declared && low <= first && first <= high, "{name} is not declared, or has no such domain");
                 let number = self.variables.len();
@@ -200,7 +185,7 @@ impl Part {
                 need!(first, "the combination {} has two sets", self.last_set);
             }
             [Symbol("rows"), Text(member)] => {
-                need!(let Some(members) = self.sets.get_mut(&self.last_set), "no set stands before the rows {member:?}");
+                need!(let Some(members) = self.sets.get_mut(&self.last_set), "no set stands before {member:?}");
                 members.push(member.to_string());
             }
             [Symbol("claim"), Text(name), Text(id), Number(up_to)] => {

@@ -1,6 +1,6 @@
 //! Why a file is not accepted.
 
-/// The broken rule of the page, and the reason. The rule `format` is the section "The file": the file is no certificate.
+/// The broken rule of the page, and the reason. The rule `format` is the section "The file" of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
     pub rule: &'static str,

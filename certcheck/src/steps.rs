@@ -61,7 +61,7 @@ impl<'a, L: Lane, const N: usize> Stepper<'a, L, N> {
         &self.lanes
     }
 
-    /// Takes a step from these states, wherever enabled. The rule with this code demands that values are within domains.
+    /// Takes a step from these states, wherever enabled. The rule with this code demands values within domains.
     pub fn take(&mut self, step: &Step, rows: &[u64], rule: &'static str) -> Result<()> {
         let words = self.part.words;
         self.find(step.action.guard, rows.len() / words);

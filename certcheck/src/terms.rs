@@ -75,6 +75,7 @@ pub struct Node {
     levels: u32,
 }
 
+#[derive(Default)]
 pub struct Terms {
     pub nodes: Vec<Node>,
     names: HashMap<String, Term>,

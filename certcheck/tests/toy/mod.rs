@@ -118,13 +118,9 @@ impl Toy {
     pub fn new() -> Toy {
         let mut all: BTreeMap<Combination, BTreeSet<State>> = BTreeMap::new();
         let mut sets = BTreeMap::new();
-        for (crashes, rots, text) in [
-            (0, 0, "()"),
-            (1, 0, "(crash)"),
-            (2, 0, "(crash crash)"),
-            (0, 1, "(rot)"),
-            (1, 1, "(rot crash)"),
-        ] {
+        for (crashes, rots, text) in
+            [(0, 0, "()"), (1, 0, "(crash)"), (2, 0, "(crash crash)"), (0, 1, "(rot)"), (1, 1, "(rot crash)")]
+        {
             let mut states = BTreeSet::from([[0, 1, 0, 0]]);
             let crashed = |state: &State| (state[1] == 1).then_some([0, 0, state[2], 0]);
             let rotten = |state: &State| (state[2] == 0).then_some([state[0], state[1], 1, 0]);
