@@ -33,6 +33,8 @@ Change = Callable[[random.Random], bytes]
 TEXTS = ("certificate.txt", "system.smt2", "system.1.smt2")
 UNREAD = ("README.txt", "deployment.json", "times.json")
 TOKEN = re.compile(r'"(?:[^"]|"")*"|[()]|[^\s()";]+')
+FIXED = re.compile(r"\A\(set-info :smt-lib-version 2\.6\)\n\(set-logic QF_LIA\)\n|\(- [0-9]+\)")
+"""The first lines of a system, and negative numbers, in which nothing else can stand."""
 ARGUMENTS = ("harmless by its kind", "the same contents", "all claims are true")
 
 
@@ -230,10 +232,11 @@ def order_of_rows(dice: random.Random) -> bytes:
 
 
 def comments(dice: random.Random) -> bytes:
-    """Put a comment between two tokens of a text."""
+    """Put a comment between two tokens of a text, but not into a part that the page spells to the letter."""
     found, name = members(toy_certificate()), dice.choice(TEXTS)
     text = found[name].decode()
-    at = dice.choice(list(TOKEN.finditer(text))).start()
+    spelt = [place for one in FIXED.finditer(text) for place in range(one.start() + 1 if one.start() else 0, one.end())]
+    at = dice.choice([token.start() for token in TOKEN.finditer(text) if token.start() not in spelt])
     words = "".join(dice.choice('()";| aé\\0') for _ in range(dice.randrange(20)))
     return archive({**found, name: f"{text[:at]};{words}\n{text[at:]}".encode()})
 
