@@ -26,7 +26,7 @@ from tests.deployments import changed
 
 ASKED = ("no-acked-loss", "recoverability")
 """A property that a kill violates, so that some combinations are not explored to the end, and a property with ranks."""
-STEPS = re.compile(r"\((trace|witness) [0-9 ]*\)")
+STEPS = re.compile(r"(?<=\) )[0-9 ]+(?=\)$)|\(witness [0-9 ]*\)", re.MULTILINE)
 """Runs differ, because each engine finds the states of a level in its own order."""
 
 
@@ -45,9 +45,8 @@ def members(file: Path) -> dict[str, bytes]:
 def rows_of(found: dict[str, bytes]) -> dict[str, NDArray[np.uint64]]:
     """Return the rows of each member with states, without their ranks."""
     rows = {}
-    for number, part in enumerate(found["certificate.txt"].decode().split("\n(part ")[1:]):
-        (layout,) = re.findall(r"\(layout (.*)\)", part)
-        words = 1 + max(map(int, re.findall(r"\d+(?=\))", layout))) // 64
+    for number, part in enumerate(found["certificate.txt"].decode().split("\n(system ")[1:]):
+        words = 1 + max(map(int, re.findall(r"^\(field \S+ (\d+)\)$", part, re.MULTILINE))) // 64
         ranks = 2 if '(claim "recoverability"' in part else 0
         for name in (name for name in found if name.startswith(f"{number}/")):
             count, rest = divmod(len(found[name]), 8 * words + ranks)
