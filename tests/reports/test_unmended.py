@@ -64,7 +64,7 @@ def test_each_reason_has_a_next_step(tmp_path: Path, kafka: str, name: str, faul
         ("sarama", "log-order", "producer-crash", "inherent: no setting of this client and release and no known"),
         (
             "aiokafka",
-            "processing-order",
+            "recoverability",
             "controller-stall",
             'brokers 4.0 settings prevent this: check with kafka: "4.0"',
         ),
