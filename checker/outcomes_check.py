@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,7 +22,7 @@ def verify_outcomes(document: Mapping[str, Any]) -> str | None:
     the trace violates, or contradicts itself.
     """
     traces = _traces_of(document)
-    seen: set[tuple[str, tuple[str, ...], str]] = set()
+    seen: set[tuple[str, frozenset[str], str]] = set()
     outcomes = document.get("reproductions", ())
     for number, written in enumerate(outcomes, start=1):
         outcome = from_document(written)
@@ -29,7 +30,11 @@ def verify_outcomes(document: Mapping[str, Any]) -> str | None:
         found = traces.get(outcome.trace)
         if found is None:
             raise TamperedDocument(f"{name}: is of trace {outcome.trace}, which the result does not have")
-        named = set(outcome.properties)
+        named = frozenset(outcome.properties)
+        if len(named) < len(outcome.properties):
+            raise TamperedDocument(f"{name}: names a property twice")
+        if not re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", outcome.kafka):
+            raise TamperedDocument(f"{name}: names {outcome.kafka!r}, which is no release of Kafka")
         actions = next((actions for actions, violated in found if violated == named), None)
         if actions is None:
             violated = ", ".join(sorted(found[0][1]))
@@ -37,7 +42,7 @@ def verify_outcomes(document: Mapping[str, Any]) -> str | None:
             raise TamperedDocument(f"{name}: names {said}; the trace violates {violated}")
         if why := contradiction(outcome, actions):
             raise TamperedDocument(f"{name}: {why}")
-        key = (outcome.trace, outcome.properties, outcome.kafka)
+        key = (outcome.trace, named, outcome.kafka)
         if key in seen:
             raise TamperedDocument(f"{name}: is a second outcome of its trace on Kafka {outcome.kafka}")
         seen.add(key)

@@ -20,7 +20,7 @@ LOG.addHandler(logging.NullHandler())
 
 def user_cache() -> Path:
     """Return Proofka's folder in the user's cache; the folder does not always exist."""
-    return Path(os.environ.get(HOME) or Path.home() / ".cache") / "proofka"
+    return Path(os.environ.get(HOME) or Path.home() / ".cache").absolute() / "proofka"
 
 
 def default_systems_folder() -> Path:

@@ -25,10 +25,10 @@ _DEPENDING = ("step", "action", "model", "observed", "reason", "evidence")
 
 def with_outcomes(older: Sequence[Outcome], newer: Iterable[Outcome]) -> tuple[Outcome, ...]:
     """Return the older outcomes with newer ones. A newer outcome replaces the older one of its trace and release."""
-    kept = {(one.trace, one.properties, one.kafka): one for one in older}
+    kept = {(one.trace, frozenset(one.properties), one.kafka): one for one in older}
     for one in newer:
-        kept.pop((one.trace, one.properties, one.kafka), None)
-        kept[one.trace, one.properties, one.kafka] = one
+        kept.pop((one.trace, frozenset(one.properties), one.kafka), None)
+        kept[one.trace, frozenset(one.properties), one.kafka] = one
     return tuple(kept.values())
 
 

@@ -149,9 +149,9 @@ def translate(term: Any, names: dict[str, Term]) -> Term:
         case [str(operator), *operands] if operator in OPERATORS:
             sorts, python, between = OPERATORS[operator]
             parts = [translate(operand, names) for operand in operands]
-            right = re.fullmatch(sorts, "".join("I" if part.range else "B" for part in parts))
-            right = right and (operator != "*" or any(isinstance(operand, int) for operand in operands))
-            demand(right, f"wrong parts of a term: {term}")
+            given = "".join("I" if part.range else "B" for part in parts)
+            is_linear = operator != "*" or any(isinstance(operand, int) for operand in operands)
+            demand(is_linear and re.fullmatch(sorts, given), f"wrong parts of a term: {term}")
             texts, ranges = [part.text for part in parts], [part.range for part in parts if part.range]
             interval = reduce(RANGE[operator], ranges) if operator in RANGE and ranges else None
             text = python.format(*([between.join(texts)] if between else texts))
@@ -298,7 +298,8 @@ class Part:
             program.append(f"   yield state, actions[{place}], {' + '.join(after)} if {' and '.join(right)} else None")
         scope: dict[str, Any] = {"actions": actions}
         exec("\n".join(program), scope)
-        return scope["moves"]
+        moves: Callable[[Iterable[int]], Iterator[tuple[int, Any, int | None]]] = scope["moves"]
+        return moves
 
     def load(self, names: list[str]) -> dict[int, int]:
         """Return the states of a set with their ranks (rule `domain`); all ranks are 0 if the part has none."""
@@ -391,7 +392,8 @@ class Part:
                 is_goal = (action.kind, action.name) == (":property", name)
                 demand(not is_goal, f"{name}: steps lead from the end of a trace to the goal", "stuck")
                 if action.kind == "none" and after not in found:
-                    demand(after is not None, f"behind a trace, {action.name} leaves a domain", "outside")
+                    if after is None:
+                        raise Refused("outside", f"behind a trace, {action.name} leaves a domain")
                     new.add(after)
 
     def traces(self, claim: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_HOLDS, EXIT_UNDECID
 from proofka.checker.cli.errors import fail, one_line_errors
 from proofka.checker.cli.options import Assume, Clients, Kafka, KafkaHome
 from proofka.checker.cli.source_options import source_of
+from proofka.checker.conformance.arguments import MOST_RECORDS
 
 if TYPE_CHECKING:
     from proofka.checker.conformance.coverage import CheckedRun, Coverage
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
 
 MOST_PRODUCERS = 12
 """The largest number of producers of a run; each is a process of its own."""
-
-MOST_RECORDS = 3
-"""The largest number of records of a run, as in the model."""
 
 _OF_RUNS = {
     "runs": "--runs",
@@ -147,7 +146,7 @@ def conform(
                     print(line, flush=True)
     except ClusterError as error:
         fail(str(error))
-    for line in _summary(coverage):
+    for line in summary(coverage):
         print(line)
     raise typer.Exit(_status(coverage))
 
@@ -182,7 +181,8 @@ def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:
         if keep is not None:
             about = recording.about
             keep.mkdir(parents=True, exist_ok=True)
-            name = f"{asked.deployment.name}-{about['kafka']}-{about['seed']}-{about['producer']}.json"
+            named = re.sub(r"[^A-Za-z0-9._-]+", "-", asked.deployment.name).strip(".-") or "deployment"
+            name = f"{named}-{about['kafka']}-{about['seed']}-{about['producer']}.json"
             write_whole(keep / name, to_json(recording))
         yield recording
 
@@ -190,11 +190,12 @@ def _runs(asked: Asked, keep: Path | None) -> Iterator[Recording]:
 def _in_words(run: CheckedRun) -> Iterator[str]:
     """Yield the lines about one recording."""
     from proofka.checker.conformance.tracker import Answer
+    from proofka.reports.wording import plain
 
     client, brokers = run.group
     outcome, about, events = run.outcome, run.recording.about, run.recording.events
     number = f", producer {about['producer']}" if "producer" in about else ""
-    name = f"seed {about.get('seed', '?')}{number} ({client}, Apache Kafka {brokers})"
+    name = plain(f"seed {about.get('seed', '?')}{number} ({client}, Apache Kafka {brokers})")
     if outcome.answer is Answer.ACCEPTED:
         yield f"{name}: {len(events)} events, a behaviour of the model; at most {max(outcome.sizes)} states fit"
     else:
@@ -208,7 +209,7 @@ def _in_words(run: CheckedRun) -> Iterator[str]:
         yield f"{name}: {why}"
         yield from _states(run)
     if "unfinished" in about:
-        yield f"  the run was ended: {about['unfinished']}"
+        yield plain(f"  the run was ended: {about['unfinished']}")
 
 
 def _states(run: CheckedRun) -> Iterator[str]:
@@ -221,34 +222,41 @@ def _states(run: CheckedRun) -> Iterator[str]:
         yield f"  possible there: {', '.join(run.outcome.enabled)}"
 
 
-def _summary(coverage: Coverage) -> Iterator[str]:
+def summary(coverage: Coverage) -> Iterator[str]:
+    """Yield the lines about all recordings together."""
     from proofka.checker.conformance.coverage import MOST_EXAMINED, passed
     from proofka.checker.conformance.tracker import Answer
+    from proofka.reports.wording import plain
 
     yield ""
     for (client, brokers), answers in sorted(coverage.answers.items()):
         accepted, decided = passed(answers)
         undecided = sum(answers.values()) - decided
         rest = f", {undecided} undecided" if undecided else ""
-        yield f"{client}, Apache Kafka {brokers}: {accepted} of {decided} recordings are behaviours of the model{rest}"
+        group = plain(f"{client}, Apache Kafka {brokers}")
+        yield f"{group}: {accepted} of {decided} recordings are behaviours of the model{rest}"
     if not any(Answer.ACCEPTED in answers for answers in coverage.answers.values()):
         return
     yield ""
+    examined = sum(answers.get(Answer.ACCEPTED, 0) for answers in coverage.answers.values()) - coverage.unexamined
     if coverage.unexamined:
         yield (
-            f"not examined for what follows, as more than {MOST_EXAMINED:,} states fit at once: {coverage.unexamined} "
-            "of the recordings"
+            f"{coverage.unexamined} of the accepted recordings: not examined for actions that they need and for "
+            f"mutated models, as more than {MOST_EXAMINED:,} states fit at once"
         )
+    if not examined:
+        return
     yield "action, and the number of recordings that are no behaviour of a model without the action:"
     for name, row in sorted(coverage.needed.items()):
         groups = ", ".join(f"{client} with {brokers}: {count}" for (client, brokers), count in sorted(row.items()))
         yield f"  {name}: {sum(row.values())} ({groups})"
-    yield f"no recording needs: {', '.join(coverage.unexercised) or 'all actions are needed by some recording'}"
+    needless = ", ".join(coverage.unexercised) or "all actions are needed by some recording"
+    yield f"none of the {examined} recordings needs: {needless}"
     yield ""
     yield "mutated model, and the number of recordings that the mutated model rejects:"
     for name, row in sorted(coverage.rejected_by.items()):
         yield f"  {name}: {sum(row.values())}"
-    yield f"mutated models that reject no recording: {', '.join(coverage.unrejected) or 'none'}"
+    yield f"mutated models that reject none of the {examined} recordings: {', '.join(coverage.unrejected) or 'none'}"
 
 
 def _status(coverage: Coverage) -> int:

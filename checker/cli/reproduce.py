@@ -140,10 +140,14 @@ def _refuse_contradictions(
 ) -> None:
     """Refuse options that contradict each other, before anything is checked."""
     chosen = [number is not None, of_property is not None, all_traces]
-    if sum(chosen) != 1:
+    if not any(chosen):
         fail("name one trace: its number N, --property P, or --all for every trace; proofka trace lists them")
-    if script is not None and (keep or all_traces):
-        fail("--script: writes one trace, and starts no cluster that --keep could keep")
+    if sum(chosen) > 1:
+        fail("the number N, --property and --all exclude each other; give one of them")
+    if script is not None and all_traces:
+        fail("--script: writes one trace; name the trace in place of --all")
+    if script is not None and keep:
+        fail("--script: starts no cluster that --keep could keep; leave one of them out")
     if keep and all_traces:
         fail("--keep: keeps the cluster of one trace; name the trace")
 
@@ -227,6 +231,9 @@ def _replay(
             outcomes.append(outcome)
     except (ClusterError, ReproductionError) as error:
         return outcomes, str(error)
+    except KeyboardInterrupt:
+        write(outcomes)  # Ctrl-C ends the replay that runs; the outcomes before it are no less true
+        raise
     return outcomes, None
 
 

@@ -125,13 +125,15 @@ def tools_of(release: str, *, folder: Path | None = None) -> tuple[Path, ...]:
 
 def default_folder() -> Path:
     """Return the folder for jars in the user's cache; the folder does not always exist."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proofka" / "jars"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "proofka" / "jars"
 
 
 def jars_of_home(home: Path) -> tuple[Path, ...]:
     """Return the jars of an installation of Kafka. Raises ``JarsUnavailable`` for another folder."""
     release_of_home(home)
-    return tuple(sorted((home / "libs").glob("*.jar")))
+    if ":" in str(home.absolute()):
+        raise JarsUnavailable(f"{home.absolute()}: has a colon, which divides Java's class path; move the folder")
+    return tuple(sorted((home.absolute() / "libs").glob("*.jar")))
 
 
 def release_of_home(home: Path) -> Release:

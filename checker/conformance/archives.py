@@ -15,7 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from proofka.checker.conformance.errors import BadRecording
+from proofka.checker.conformance.arguments import MOST_RECORDS
+from proofka.checker.conformance.errors import BadRecording, ConformanceError
 from proofka.checker.conformance.events import Recording, events_to_json, from_json
 from proofka.checker.conformance.lab import Asked
 from proofka.model.deployment import read_deployment
@@ -48,6 +49,8 @@ def recordings_in(path: Path) -> Iterator[tuple[str, Recording]]:
                 yield from recordings_in(one)
     elif path.name.endswith(SUFFIX):
         yield from _of_archive(path)
+    elif path.exists() and not path.is_file():
+        raise BadRecording(f"{path}: is no file; name a file, an archive or a folder of recordings")
     else:
         try:
             text = path.read_text(encoding="utf-8")
@@ -72,8 +75,12 @@ def _of_archive(path: Path) -> Iterator[tuple[str, Recording]]:
 def _of_member(content: bytes, deployment: Deployment) -> Recording:
     try:
         found = from_json(content.decode("utf-8"), deployment)
-        asked = Asked(deployment, (), records=int(found.about[RECORDS]))
-    except (UnicodeDecodeError, KeyError, TypeError) as error:
+        if (records := found.about[RECORDS]) not in range(1, MOST_RECORDS + 1):
+            raise ValueError(f"{RECORDS}: {records!r} is no number from 1 to {MOST_RECORDS}")
+        asked = Asked(deployment, (), records=int(records))
+    except ConformanceError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
         raise BadRecording(f"a recording of an archive is not readable: {error!r}; record the run again") from error
     return replace(found, deployment=asked.modelled)
 
@@ -81,7 +88,7 @@ def _of_member(content: bytes, deployment: Deployment) -> Recording:
 def _members(path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files of an archive, one after the other. Raise :class:`BadRecording`."""
     try:
-        with tarfile.open(path, "r|xz") as archive:
+        with lzma.open(path) as whole, tarfile.open(fileobj=whole, mode="r|") as archive:
             for member in archive:
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is None or not member.name.endswith((_JSON, _YAML)):
@@ -91,6 +98,8 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
                         f"{path}: {member.name} has {member.size} bytes; a member has {MOST_BYTES} at most"
                     )
                 yield member.name, file.read()
+            while whole.read(MOST_BYTES):  # a cut between two members shows only at the end of the file
+                pass
     except (OSError, EOFError, lzma.LZMAError, tarfile.TarError) as error:
         raise BadRecording(f"{path}: cannot be read: {error}; use an archive that tar -xJf can read") from error
 

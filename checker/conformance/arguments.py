@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 
+MOST_RECORDS = 3
+"""The largest number of records of a producer in a recording, as in the model."""
+
 _OF_RECORD, _OF_MARKER = {"record", "epoch"}, {"commits", "epoch"}
 """The numbers that an entry of a log has: that of a record, or that of a marker."""
 
@@ -13,7 +16,7 @@ _MORE_IN_ENTRY = {"producer_epoch", "sequence"}
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 31
 
 
 def _are_numbers(value: object) -> bool:

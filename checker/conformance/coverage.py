@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from proofka.checker.conformance.asked_event import NEVER, seen_as
 from proofka.checker.conformance.consumer_events import WAYS as OF_CONSUMERS
+from proofka.checker.conformance.errors import BadRecording
 from proofka.checker.conformance.events import Event, Recording
 from proofka.checker.conformance.mutations import MUTATIONS
 from proofka.checker.conformance.observed_system import ObservedSystem, model_for, observed
@@ -37,6 +38,9 @@ class CheckedRun:
     examined: bool = False
     mutated: bool = False
 
+
+LONGEST_LOG = 16
+"""The largest number of entries of a log in a recording; the recorder sends a few records, and a marker for each."""
 
 MOST_EXAMINED = 2_000
 """The largest number of states at once of a run that ``proofka conform`` examines: each repeats the check 100 times."""
@@ -82,6 +86,8 @@ def _with_room(recording: Recording) -> Recording:
     longest = max((len(event.arguments["entries"]) for event in recording.events if event.kind == "log"), default=0)
     if longest <= deployment.bounds.log:
         return recording
+    if longest > LONGEST_LOG:
+        raise BadRecording(f"a log has {longest} entries; a recording has {LONGEST_LOG} at most")
     bounds = replace(deployment.bounds, log=longest + 1)
     return replace(recording, deployment=replace(deployment, bounds=bounds))
 

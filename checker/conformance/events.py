@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from proofka.checker.conformance.arguments import wrong_argument
-from proofka.checker.conformance.errors import BadRecording, UnknownEvent
+from proofka.checker.conformance.errors import BadRecording, ConformanceError, UnknownEvent
 from proofka.model.deployment import from_document, to_document
 from proofka.model.deployment.deployment import Deployment
 from proofka.model.deployment.errors import DeploymentError
@@ -126,7 +126,9 @@ def from_json(text: str, deployment: Deployment | None = None, *, name: str = "t
         if not events:
             raise BadRecording(f"{name}: has no events, so it shows nothing of a cluster; record the run again")
         return Recording(used, events, _object(document["about"]))
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+    except ConformanceError:
+        raise
+    except (ValueError, OverflowError, RecursionError, KeyError, TypeError, AttributeError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise BadRecording(
             f"{name}: is no recording of a run ({why}); write one with proofka conform --keep"

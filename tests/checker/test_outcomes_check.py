@@ -80,6 +80,8 @@ def test_a_result_without_outcomes_has_no_line_about_them(written: Document) -> 
             "reproduction 1: names no-skip; the trace violates exactly-once-effect, no-acked-loss",
         ),
         ("properties", ["no-loss"], "reproduction 1: names no-loss; the trace violates exactly-once-effect"),
+        ("properties", ["no-acked-loss", "no-acked-loss"], "reproduction 1: names a property twice"),
+        ("kafka", "4.0.2 ", "reproduction 1: names '4.0.2 ', which is no release of Kafka"),
         ("evidence", [], "reproduction 1: is reproduced, but has no evidence"),
         ("kind", "diverged", "reproduction 1: is diverged, but has no step"),
         ("on", "2026-13-01", "reproduction 1: has the date 2026-13-01"),
@@ -93,7 +95,8 @@ def test_a_tampered_outcome_is_rejected_with_a_reason(written: Document, member:
 
 
 def test_two_outcomes_of_a_trace_on_a_release_are_rejected(written: Document) -> None:
-    twice = {**written, "reproductions": written["reproductions"] * 2}
+    (one,) = written["reproductions"]
+    twice = {**written, "reproductions": [one, {**one, "properties": one["properties"][::-1]}]}
     with pytest.raises(TamperedDocument, match=r"reproduction 2: is a second outcome of its trace on Kafka 4\.0\.2"):
         verify_outcomes(twice)
 

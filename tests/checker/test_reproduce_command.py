@@ -189,6 +189,20 @@ def test_outcomes_before_a_failure_are_written(result: Path, tmp_path: Path, mon
     assert len(read(out)["reproductions"]) == 1
 
 
+def test_outcomes_before_an_interrupt_are_written(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(plan: Plan) -> Outcome:
+        if plans:
+            raise KeyboardInterrupt
+        return made_up(plan)
+
+    plans = replayed(monkeypatch, interrupted)
+    out = tmp_path / "out.json"
+    assert run(result, "--all", "--json", out).exit_code == 130
+    assert len(read(out)["reproductions"]) == 1
+
+
 def test_the_outcome_is_written_before_a_kept_cluster_ends(
     result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +239,8 @@ def test_wrong_options_are_refused_before_a_replay(
         ("--bundle", tmp_path / "x.tar"): "a bundle is a zip file",
         ("--json", tmp_path / "missing" / "x.json"): "no such directory",
         ("--script", tmp_path / "x.tar"): "--script writes a zip file; name it",
+        ("--script", tmp_path / "x.zip", "--keep"): "--script: starts no cluster that --keep could keep",
+        ("--property", "no-loss"): "exclude each other",
     }
     for words, said in refused.items():
         ran = run(result, 1, *words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import lzma
+import os
 import tarfile
 from dataclasses import replace
 from pathlib import Path
@@ -132,3 +133,36 @@ def test_a_member_that_is_no_recording_is_refused(content: bytes, tmp_path: Path
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRecording, match=r"E03: .*none\.json: cannot be read"):
         list(recordings_in(tmp_path / "none.json"))
+
+
+def test_an_archive_that_was_cut_off_is_refused(deployment: Path, tmp_path: Path) -> None:
+    """A cut between two members looks like the end to a reader that stops at the last whole member."""
+    path = tmp_path / "cut.tar.xz"
+    write_archive(path, deployment, {f"{seed}.json": recorded(deployment, seed) for seed in range(1, 4)})
+    whole = path.read_bytes()
+    for left_out in (1, 20, 200):
+        path.write_bytes(whole[:-left_out])
+        with pytest.raises(BadRecording, match="cannot be read"):
+            list(recordings_in(path))
+
+
+@pytest.mark.parametrize("records", [0, -1, 99, 2.7, "x"])
+def test_a_number_of_records_that_no_run_has_is_refused(deployment: Path, tmp_path: Path, records: object) -> None:
+    path = tmp_path / "records.tar.xz"
+    wrong = replace(recorded(deployment), about={"seed": 1, "records": records})
+    write_archive(path, deployment, {"1.json": wrong})
+    with pytest.raises(BadRecording, match="is no number from 1 to 3"):
+        list(recordings_in(path))
+
+
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.json")
+    with pytest.raises(BadRecording, match="is no file"):
+        list(recordings_in(tmp_path / "fifo.json"))
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": ' + "1" * 5000 + "}"])
+def test_a_text_that_the_reader_of_json_refuses_is_no_recording(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bad.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadRecording, match="is no recording"):
+        list(recordings_in(tmp_path / "bad.json"))

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from proofka.checker.cli import app
+from proofka.checker.cli.conform import summary
 from proofka.checker.conformance.coverage import Coverage, checked, checked_together, in_words
 from proofka.checker.conformance.events import Event, Recording, to_json
 from proofka.checker.conformance.recording import events_of
@@ -97,10 +98,22 @@ def test_recorded_runs_are_checked_again(tmp_path: Path) -> None:
     bad.write_text(to_json(wrong()), encoding="utf-8")
     status, text = conform("--recorded", str(good))
     assert status == 0
-    assert "a behaviour of the model" in text and "1 of 1 recordings" in text and "no recording needs: " in text
+    assert (
+        "a behaviour of the model" in text
+        and "1 of 1 recordings" in text
+        and "none of the 1 recordings needs: " in text
+    )
     status, text = conform("--recorded", str(good), "--recorded", str(bad))
     assert status == 1
     assert "NOT a behaviour of the model; event" in text and "answered(record=0" in text and "1 of 2 recordings" in text
+
+
+def test_a_summary_without_an_examined_recording_claims_nothing_about_actions() -> None:
+    coverage = Coverage()
+    coverage.add(checked(sent(), most_examined=0))
+    text = " ".join(summary(coverage))
+    assert "1 of the accepted recordings: not examined" in text
+    assert "recordings needs" not in text and "mutated models that reject" not in text
 
 
 def test_a_run_at_a_bound_is_undecided(tmp_path: Path) -> None:
