@@ -155,14 +155,14 @@ def test_a_number_of_records_that_no_run_has_is_refused(deployment: Path, tmp_pa
         list(recordings_in(path))
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo.json")
     with pytest.raises(BadRecording, match="is no file"):
         list(recordings_in(tmp_path / "fifo.json"))
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"format": ' + "1" * 5000 + "}"])
-def test_a_text_that_the_reader_of_json_refuses_is_no_recording(tmp_path: Path, text: str) -> None:
+def test_a_text_beyond_the_limits_of_json_is_no_recording(tmp_path: Path, text: str) -> None:
     (tmp_path / "bad.json").write_text(text, encoding="utf-8")
     with pytest.raises(BadRecording, match="is no recording"):
         list(recordings_in(tmp_path / "bad.json"))
