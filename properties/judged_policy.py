@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -142,3 +142,8 @@ class JudgedRules:
 
     judgements: Mapping[tuple[str, str, str], Judgement]
     matrices: Mapping[str, JudgedMatrix]
+
+
+def fault_set_of(pairs: Iterable[tuple[str, int]]) -> CutSet:
+    """Return the fault set of pairs of a kind and a number, as a JSON text has them."""
+    return tuple((kind, count) for kind, count in pairs)

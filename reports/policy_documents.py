@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from proofka.properties.judged_policy import Counts, JudgedMatrix, JudgedRules, Judgement, Needed, Sufficient, Witness
-from proofka.properties.verdict import CutSet, Status
+from proofka.properties.judged_policy import (
+    Counts,
+    JudgedMatrix,
+    JudgedRules,
+    Judgement,
+    Needed,
+    Sufficient,
+    Witness,
+    fault_set_of,
+)
+from proofka.properties.verdict import Status
 
 
 def to_json(judged: JudgedRules) -> str:
@@ -57,12 +66,8 @@ def _witness(one: Mapping[str, Any] | None) -> Witness | None:
         **{
             **one,
             "status": Status(one["status"]),
-            "faults": _fault_set(one["faults"]),
+            "faults": fault_set_of(one["faults"]),
             "steps": tuple(one["steps"]),
-            "cut_sets": tuple(map(_fault_set, one["cut_sets"])),
+            "cut_sets": tuple(map(fault_set_of, one["cut_sets"])),
         }
     )
-
-
-def _fault_set(pairs: Iterable[tuple[str, int]]) -> CutSet:
-    return tuple((kind, count) for kind, count in pairs)

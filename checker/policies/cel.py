@@ -7,7 +7,7 @@ selection of fields and keys, and the conversions ``int()`` and ``string()``. Ev
 from __future__ import annotations
 
 from proofka.checker.policies.expression import Expression, Order
-from proofka.checker.policies.meaning import Listed, Meaning, Node, Operation, Path, Value, outside
+from proofka.checker.policies.meaning import Listed, Meaning, Node, Operation, Path, Value, literal, outside
 from proofka.checker.policies.scanning import Kind, Lexicon, Reader, Token, scan
 
 LEXICON = Lexicon(
@@ -121,13 +121,9 @@ class _Cel:
     def _primary(self) -> Node:
         reader = self._reader
         token = reader.next()
+        if (value := literal(token)) is not None:
+            return value
         match token.kind:
-            case Kind.NUMBER:
-                return Value(int(token.text), token)
-            case Kind.TEXT:
-                return Value(token.text, token)
-            case Kind.WORD if token.text in ("true", "false"):
-                return Value(token.text == "true", token)
             case Kind.WORD if token.text == "null":
                 raise outside("null; ask with has()", token, reader.file)
             case Kind.WORD if reader.is_at("("):

@@ -20,6 +20,7 @@ from proofka.model.deployment.deployment import Deployment
 from proofka.model.deployment.document import from_document, to_document
 from proofka.model.pipeline import build
 from proofka.properties.catalogue import properties_of
+from proofka.properties.judged_policy import fault_set_of
 from proofka.properties.verdict import CutSet, Status, Verdict
 
 NOT_ASKED = "the property is not asked of this deployment"
@@ -205,13 +206,9 @@ def _keep(identified: str, outcome: Outcome) -> None:
 def _read(kept: Mapping[str, Any]) -> Outcome:
     return Outcome(
         Status(kept["status"]),
-        tuple(map(_fault_set, kept["cut_sets"])),
-        _fault_set(kept["faults"]),
+        tuple(map(fault_set_of, kept["cut_sets"])),
+        fault_set_of(kept["faults"]),
         kept["failure"],
         tuple(kept["steps"]),
         kept["of"],
     )
-
-
-def _fault_set(pairs: Iterable[tuple[str, int]]) -> CutSet:
-    return tuple((kind, count) for kind, count in pairs)

@@ -25,7 +25,7 @@ from proofka.checker.policies.expression import (
 )
 from proofka.checker.policies.names import written
 from proofka.checker.policies.paths import is_section, value_at
-from proofka.checker.policies.scanning import Token
+from proofka.checker.policies.scanning import Kind, Token
 
 
 @dataclass(frozen=True)
@@ -179,6 +179,18 @@ class Meaning:
 
     def _outside(self, message: str, node: Node) -> OutsideSubsetError:
         return outside(message, node.token, self._file)
+
+
+def literal(token: Token) -> Value | None:
+    """Return the value that a token is: a text, a whole number, or true or false; None for another token."""
+    match token.kind:
+        case Kind.NUMBER:
+            return Value(int(token.text), token)
+        case Kind.TEXT:
+            return Value(token.text, token)
+        case Kind.WORD if token.text in ("true", "false"):
+            return Value(token.text == "true", token)
+    return None
 
 
 def outside(message: str, token: Token, file: str) -> OutsideSubsetError:

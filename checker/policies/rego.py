@@ -22,6 +22,7 @@ from proofka.checker.policies.meaning import (
     Value,
     conjunction,
     disjunction,
+    literal,
     outside,
 )
 from proofka.checker.policies.paths import places, value_at
@@ -314,13 +315,9 @@ class _Parser:
     def _factor(self) -> Node:
         reader = self._reader
         token = reader.next()
+        if (value := literal(token)) is not None:
+            return value
         match token.kind:
-            case Kind.NUMBER:
-                return Value(int(token.text), token)
-            case Kind.TEXT:
-                return Value(token.text, token)
-            case Kind.WORD if token.text in ("true", "false"):
-                return Value(token.text == "true", token)
             case Kind.WORD if token.text == "null":
                 raise outside("null", token, reader.file)
             case Kind.WORD:
