@@ -19,8 +19,8 @@ settings.load_profile("proofka")
 
 TOGETHER = "tests/checker/spark/"
 """A folder whose tests go to the same worker: a Spark session costs more than the tests of several files."""
-LONG = (TOGETHER, "tests/test_readme.py")
-"""Folders of tests that take long one after another: they begin first, so that no worker is left with them."""
+LONG = (TOGETHER, "tests/reports/test_inherent.py", "tests/test_readme.py")
+"""Folders and files of tests that take long one after another: they begin first, so that none is left for the end."""
 
 COLLECT_AFTER = (50_000, 20, 20)
 """Thresholds of Python's garbage collector, those of the program: collecting early costs a seventh of the time here."""
