@@ -14,6 +14,7 @@ from proofka.checker.conclusion import faults_in_words
 from proofka.checker.continuing import continued
 from proofka.checker.embedded import EmbeddedExploration
 from proofka.checker.fixed_point import with_epochs
+from proofka.checker.named_defects import verify_known_defects
 from proofka.checker.outcomes_check import verify_outcomes
 from proofka.checker.questions import group, prepare
 from proofka.checker.rebuilt import verify_settings
@@ -74,12 +75,13 @@ def verify(document: Document) -> Verification:
             replayed.append(_told(name, trace))
     verify_claims(deployment, prepared, groups, document)
     settings, left_open = verify_settings(deployment)
+    known, unequal = verify_known_defects(deployment, document)
     outcomes, certificate = verify_outcomes(document), verify_named(document)
     if document[SEAL] != seal(document):
         raise TamperedDocument("content besides the traces was changed: the checksum does not match")
     passes = tuple(verdict["property"] for verdict in document["verdicts"] if verdict["status"] in PASSES)
-    lines = (*settings, *_lines(document), *(line for line in (outcomes, certificate) if line))
-    return Verification(lines, tuple(replayed), passes, left_open)
+    lines = (*settings, *known, *_lines(document), *(line for line in (outcomes, certificate) if line))
+    return Verification(lines, tuple(replayed), passes, (*left_open, *unequal))
 
 
 def _told(name: str, trace: Document) -> tuple[str, tuple[str, ...]]:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta, timezone
 
 from proofka.properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 from proofka.properties.verdict import Step
+
+FIRST_REPLAY = "2026-11-01"
+"""The month in which Proofka's first replay ran, as a date: no outcome is older."""
+
+ROUNDED = 0.1
+"""Largest difference in seconds between an outcome's duration and its last observation that rounding explains."""
 
 _HAS = {
     REPRODUCED: {"evidence"},
@@ -50,7 +56,7 @@ def contradiction(outcome: Outcome, actions: Sequence[str]) -> str | None:
             return f"is {outcome.kind}, but has {_called(name)}"
         if not has and name in _HAS[outcome.kind]:
             return f"is {outcome.kind}, but has no {_called(name)}"
-    return _wrong_step(outcome, actions) or _wrong_run(outcome)
+    return _wrong_step(outcome, actions) or _wrong_run(outcome) or _blank(outcome)
 
 
 def _called(name: str) -> str:
@@ -81,10 +87,30 @@ def _wrong_step(outcome: Outcome, actions: Sequence[str]) -> str | None:
 def _wrong_run(outcome: Outcome) -> str | None:
     """Return what is wrong with the date of a run, or with its observations."""
     try:
-        date.fromisoformat(outcome.on)
+        on = date.fromisoformat(outcome.on)
     except ValueError:
         return f"has the date {outcome.on}, which does not exist"
+    if on > datetime.now(timezone.utc).date() + timedelta(days=1):
+        return f"has the date {outcome.on}, which has not come yet"
+    if not outcome.clients and outcome.kind != NOT_STEERABLE:
+        return f"is {outcome.kind}, but names no client"
+    if outcome.on < FIRST_REPLAY:
+        return f"has the date {outcome.on}, and no trace was replayed before {FIRST_REPLAY}"
     times = [fact.after for fact in outcome.facts]
     if times != sorted(times):
         return "has observations that are not in the order of their times"
+    if times and (times[0] < 0 or times[-1] > outcome.seconds + ROUNDED):
+        return f"has an observation outside its {outcome.seconds:g} s"
     return None
+
+
+def _blank(outcome: Outcome) -> str | None:
+    """Return which text of an outcome is blank, or None if each says something."""
+    texts = {
+        "line of evidence": outcome.evidence,
+        "client": outcome.clients,
+        "observation": [text for fact in outcome.facts for text in (fact.source, fact.text)],
+        "changed setting": [text for one in outcome.changed for text in (one.scope, one.key, one.reason)],
+        "reason or words": [text for text in (outcome.model, outcome.observed, outcome.reason) if text],
+    }
+    return next((f"has a blank {what}" for what, those in texts.items() if any(not one.strip() for one in those)), None)

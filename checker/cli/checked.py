@@ -24,7 +24,8 @@ class Checked:
     """A deployment and its result, with the command that repeats the check.
 
     ``sources``: the files that the deployment was read from; empty for a result of ``--json``, which does not name
-    them. ``certificate``: the content of the certificate in a bundle. ``is_new``: the result was not read from a file.
+    them. ``certificate``: the content of the certificate in a bundle. ``document``: the result as it was read from a
+    file; None for a new check.
     """
 
     deployment: Deployment
@@ -32,7 +33,7 @@ class Checked:
     command: str
     sources: tuple[SourceFile, ...]
     certificate: bytes | None = None
-    is_new: bool = False
+    document: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def checked(
     depth = Depth(all_fault_sets=all_fault_sets)
     _, result = run_check(deployment, budget_of(seconds, {}), EmbeddedEngine(None), chosen((), ()), depth)
     command = _command(source, deployment, faults=faults, seconds=seconds, all_fault_sets=all_fault_sets)
-    return Checked(deployment, result, command, sources, is_new=True)
+    return Checked(deployment, result, command, sources)
 
 
 def of_document(found: Loaded, file: Path) -> Checked:
@@ -98,7 +99,7 @@ def of_document(found: Loaded, file: Path) -> Checked:
 
     deployment, result = from_document(found.document["deployment"]), result_from_document(found.document)
     command = found.document["command"] or f"proofka verify {shlex.quote(str(file))} --recount"
-    return Checked(deployment, result, command, found.sources, found.certificate)
+    return Checked(deployment, result, command, found.sources, found.certificate, document=found.document)
 
 
 def _command(

@@ -112,10 +112,9 @@ def reproduce(
             pipeline=pipeline,
         )
         look = checked(source, file, faults=faults, seconds=seconds)
-        if look.is_new and is_interrupted(look.result.verdicts):
+        if look.document is None and is_interrupted(look.result.verdicts):
             fail(f"{file}: the check was interrupted, so no cluster was started", EXIT_UNDECIDED)
-        if bundle is not None:
-            _refuse_another_model(look, file)
+        _refuse_what_the_model_contradicts(look, file)
         plans = _plans(look, number, of_property, file=file)
     if script is not None:
         _write_script(plans[0], script)
@@ -152,12 +151,22 @@ def _refuse_contradictions(
         fail("--keep: keeps the cluster of one trace; name the trace")
 
 
-def _refuse_another_model(look: Checked, file: Path) -> None:
-    """Refuse a bundle of a result whose systems this version of the model cannot write."""
+def _refuse_what_the_model_contradicts(look: Checked, file: Path) -> None:
+    """Refuse a result with a false step or setting: its replay would say "reproduced" beside false words."""
+    from proofka.checker.bundle_check import is_of_this_model
+    from proofka.checker.tampered import TamperedDocument
+    from proofka.checker.verify import verify
     from proofka.model.pipeline import VERSION
 
-    if (model := look.result.versions.get("model")) != VERSION:
-        fail(f"{file}: is a result of model {model}, and --bundle writes systems of model {VERSION}; use --json")
+    if look.document is None:
+        return
+    if not is_of_this_model(look.document):
+        model = look.result.versions.get("model")
+        fail(f"{file}: is a result of model {model}, and this is model {VERSION}; check the deployment again")
+    try:
+        verify(look.document)
+    except TamperedDocument as error:
+        fail(f"{file}: the model contradicts the result: {error}; check the deployment again")
 
 
 def _plans(look: Checked, number: int | None, of_property: str | None, *, file: Path) -> list[Plan]:

@@ -38,6 +38,11 @@ TELLING = frozenset(
 SILENCING = frozenset({"lose_power", "lose_disk"})
 """Actions that leave connections to a broker open and silent, so that a producer without a request notices nothing."""
 
+SECURED = {"producer": "secured-producer", "consumer": "secured-consumer"}
+"""The situations that a client's ``security.protocol`` asks for TLS or SASL, by the client's role."""
+PROTOCOLS, PLAIN = ("security.protocol", "security_protocol"), "PLAINTEXT"
+"""The names of the setting in client libraries, and the value that the brokers of a replay understand."""
+
 SESSION, LONG_SESSION = 3000, 30000
 """Milliseconds until the controller fences a silent broker; the longer time if the broker starts before its end."""
 NO_OFFSET = "none"
@@ -51,6 +56,7 @@ SITUATIONS = frozenset(
         TRANSACTIONS_LAST,
         GIVES_UP_IN_FLIGHT,
         TIMES_OUT_BEFORE_SHRINKING,
+        *SECURED.values(),
     }
 )
 """The situations that no single action shows."""
@@ -105,6 +111,9 @@ def situations_of(plan: Plan) -> frozenset[str]:
         situations.add(TIMES_OUT_BEFORE_SHRINKING)
     if _learns_by_age(plan):
         situations.add(LEARNS_BY_AGE)
+    for role, client in (("producer", plan.producer), ("consumer", plan.consumer)):
+        if any(client.settings.get(name, PLAIN).strip().upper() != PLAIN for name in PROTOCOLS):
+            situations.add(SECURED[role])
     return frozenset(situations)
 
 

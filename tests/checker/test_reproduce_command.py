@@ -274,13 +274,52 @@ def test_no_cluster_starts_after_a_check_that_was_interrupted(
     assert plans == []
 
 
-def test_a_bundle_of_another_model_is_refused(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from proofka.properties.sealing import SEAL, seal
-
+def test_a_result_of_another_model_is_refused(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plans = replayed(monkeypatch)
     document = read(result)
     document["versions"]["model"] = "0"
     result.write_text(json.dumps({**document, SEAL: seal(document)}), encoding="utf-8")
-    ran = run(result, 1, "--bundle", tmp_path / "x.zip")
+    ran = run(result, 1)
     assert (ran.exit_code, "is a result of model 0" in ran.stderr) == (2, True), ran.output
+    assert plans == []
+
+
+def _of(document: Document) -> Document:
+    """Return the first trace of a result, by verdict."""
+    found: Document = next(one for one in document["verdicts"] if one["traces"])
+    return found
+
+
+def _other_text(document: Document) -> None:
+    for trace in (_of(document)["trace"], _of(document)["traces"][0]):
+        trace["steps"][0]["text"] = "the broker forgets the record"
+
+
+def _no_argument(document: Document) -> None:
+    for trace in (_of(document)["trace"], _of(document)["traces"][0]):
+        step = next(one for one in trace["steps"] if one["arguments"])
+        step["arguments"].popitem()
+
+
+def _other_broker(document: Document) -> None:
+    for trace in (_of(document)["trace"], _of(document)["traces"][0]):
+        for shown in trace["start"]:
+            shown["owner"] = "broker x"
+
+
+def _no_client(document: Document) -> None:
+    settings = document["deployment"]["settings"]
+    document["deployment"]["settings"] = [one for one in settings if (one["scope"], one["key"]) != ("producer", "acks")]
+
+
+@pytest.mark.parametrize("edit", [_other_text, _no_argument, _other_broker, _no_client])
+def test_an_edited_result_is_refused_before_its_replay(
+    edit: Callable[[Document], None], result: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = replayed(monkeypatch)
+    document = read(result)
+    edit(document)
+    result.write_text(json.dumps({**document, SEAL: seal(document)}), encoding="utf-8")
+    ran = run(result, 1)
+    assert (ran.exit_code, "the model contradicts the result" in ran.stderr) == (2, True), ran.output
     assert plans == []

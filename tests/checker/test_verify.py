@@ -73,8 +73,19 @@ def test_document_is_verified_as_written(document: Document) -> None:
     assert set(found.passes) == {v["property"] for v in document["verdicts"]} - {v["property"] for v in violated}
     kinds = {line.partition(":")[0]: line for line in found.lines}
     as_told = "names, notes, the command, and the source files of settings"
-    assert list(kinds) == ["settings", "ids", "traces", as_told]
+    assert list(kinds) == ["settings", "known defects", "ids", "traces", as_told]
     assert f"{len(traces)} traces of {len(violated)} properties replayed" in kinds["traces"]
+
+
+def test_known_defects_of_another_register_are_not_verified(document: Document) -> None:
+    verdict = next(one for one in document["verdicts"] if one["status"] == "holds" and len(one["known_defects"]) > 1)
+    lacking, other, *_ = verdict["known_defects"]
+    verdict["known_defects"].remove(lacking)
+    verdict["known_defects"].append({**other, "id": "KAFKA-0"})
+    other["sentence"] = "Nothing happens."
+    (line,) = verify({**document, SEAL: seal(document)}).open
+    assert line.startswith(f"{verdict['property']}: its known defects are not those of this version")
+    assert f"lacks {lacking['id']}, and adds KAFKA-0, and describes differently {other['id']}" in line
 
 
 @pytest.mark.parametrize(

@@ -175,3 +175,22 @@ def test_a_broker_that_stops_leading_tells_only_a_producer_whose_request_it_hold
     assert not moved("append", "apply_metadata")
     assert moved("append", "apply_metadata", acks="1")
     assert moved("apply_metadata")
+
+
+@pytest.mark.parametrize(
+    ("library", "key"),
+    [
+        ("java", "security.protocol"),
+        ("librdkafka", "security.protocol"),
+        ("kafka-python", "security_protocol"),
+        ("aiokafka", "security_protocol"),
+    ],
+)
+def test_a_client_with_tls_or_sasl_connects_without_either_and_the_change_is_told(library: str, key: str) -> None:
+    given = {key: "SASL_SSL"}
+    plan = replace(Trace().plan(), producer=PlannedClient(library, None, given))
+    used, changed = adjusted(plan, "producer", library, given)
+    assert used[key].upper() == "PLAINTEXT"
+    assert [one.given for one in changed if one.key == key] == ["SASL_SSL"]
+    _, others = adjusted(plan, "consumer", library, {})
+    assert key not in {one.key for one in others}

@@ -34,7 +34,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 def replay(monkeypatch: pytest.MonkeyPatch, library: str, release: str | None = None) -> str:
     """Run ``proofka reproduce`` on a trace with a producer of this library; return its only line on standard error."""
     made = replace(plan("acks-1", "no-acked-loss", "kill"), producer=PlannedClient(library, release, {}))
-    result = SimpleNamespace(sources=None, certificate=None, is_new=False)
+    result = SimpleNamespace(sources=None, certificate=None, document=None, result=SimpleNamespace(verdicts=()))
     monkeypatch.setattr("proofka.checker.cli.checked.checked", lambda *_, **__: result)
     monkeypatch.setattr("proofka.checker.cli.reproduce._plans", lambda *_, **__: [made])
     run = CliRunner().invoke(app, ["reproduce", __file__, "1"])
