@@ -21,6 +21,7 @@ from proofka.checker.conformance.events import Recording, events_to_json, from_j
 from proofka.checker.conformance.lab import Asked
 from proofka.model.deployment import read_deployment
 from proofka.model.deployment.deployment import Deployment
+from proofka.model.input.input_error import InputError
 
 SUFFIX = ".tar.xz"
 """The end of an archive's name."""
@@ -65,14 +66,14 @@ def _of_archive(path: Path) -> Iterator[tuple[str, Recording]]:
     deployment: Deployment | None = None
     for name, content in _members(path):
         if name.endswith(_YAML):
-            deployment = _read(name, content)
+            deployment = _read(path, name, content)
         elif deployment is None:
             raise BadRecording(f"{path}: {name} comes before the deployment: put NAME.yaml first")
         else:
-            yield name, _of_member(content, deployment)
+            yield name, _of_member(f"{path}: {name}", content, deployment)
 
 
-def _of_member(content: bytes, deployment: Deployment) -> Recording:
+def _of_member(place: str, content: bytes, deployment: Deployment) -> Recording:
     try:
         found = from_json(content.decode("utf-8"), deployment)
         if (records := found.about[RECORDS]) not in range(1, MOST_RECORDS + 1):
@@ -81,7 +82,7 @@ def _of_member(content: bytes, deployment: Deployment) -> Recording:
     except ConformanceError:
         raise
     except (ValueError, KeyError, TypeError) as error:
-        raise BadRecording(f"a recording of an archive is not readable: {error!r}; record the run again") from error
+        raise BadRecording(f"{place}: is no readable recording: {error!r}; record the run again") from error
     return replace(found, deployment=asked.modelled)
 
 
@@ -104,11 +105,15 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
         raise BadRecording(f"{path}: cannot be read: {error}; use an archive that tar -xJf can read") from error
 
 
-def _read(name: str, content: bytes) -> Deployment:
+def _read(archive: Path, name: str, content: bytes) -> Deployment:
+    """Return the deployment in an archive. Raise :class:`BadRecording` with the problem that a reader of files names."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / Path(name).name
         file.write_bytes(content)
-        return read_deployment(file)
+        try:
+            return read_deployment(file)
+        except InputError as error:
+            raise BadRecording(str(error).replace(str(file), f"{archive}: {name}")) from error
 
 
 def write_archive(path: Path, deployment: Path, recordings: Mapping[str, Recording]) -> None:

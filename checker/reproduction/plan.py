@@ -9,8 +9,9 @@ from typing import Any
 
 from proofka.checker.cluster.sends import Send
 from proofka.checker.reproduction.errors import PlanError
+from proofka.properties.sealing import SEAL, seal
 
-FORMAT = 2
+FORMAT = 3
 """The version of the plan's JSON form."""
 
 
@@ -86,8 +87,9 @@ class Plan:
 
 
 def to_json(plan: Plan) -> str:
-    """Return the JSON form of a plan."""
-    return json.dumps({"format": FORMAT, **asdict(plan)}, indent=1, sort_keys=True) + "\n"
+    """Return the JSON form of a plan, sealed by a checksum."""
+    document: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **asdict(plan)}))
+    return json.dumps({**document, SEAL: seal(document)}, indent=1, sort_keys=True) + "\n"
 
 
 def from_json(text: str) -> Plan:
@@ -98,6 +100,8 @@ def from_json(text: str) -> Plan:
             raise PlanError(
                 f"the plan has another format than {FORMAT}: write it again with proofka reproduce --script"
             )
+        if document.pop(SEAL) != seal({**document, "format": FORMAT}):
+            raise PlanError("the plan was changed: write it again with proofka reproduce --script")
         document["producer"] = PlannedClient(**document["producer"])
         document["consumer"] = PlannedClient(**document["consumer"])
         document["failures"] = tuple((name, failure) for name, failure in document["failures"])

@@ -35,6 +35,7 @@ COPIED = (
     "proofka/properties/__init__.py",
     "proofka/properties/reproduced.py",
     "proofka/properties/reproduced_in_words.py",
+    "proofka/properties/sealing.py",
 )
 """Files and folders that a script has copies of."""
 LEFT_OUT = (

@@ -130,6 +130,12 @@ def test_a_member_that_is_no_recording_is_refused(content: bytes, tmp_path: Path
         list(recordings_in(path))
 
 
+def test_a_deployment_that_is_wrong_is_named_by_its_place_in_the_archive(tmp_path: Path) -> None:
+    path = archive_of(tmp_path / "x.tar.xz", ("d.yaml", DEPLOYMENT.replace("kafka:", "kafkaa:", 1).encode()))
+    with pytest.raises(BadRecording, match=r"x\.tar\.xz: d\.yaml:"):
+        list(recordings_in(path))
+
+
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRecording, match=r"E03: .*none\.json: cannot be read"):
         list(recordings_in(tmp_path / "none.json"))

@@ -61,9 +61,11 @@ def test_a_plan_has_the_settings_as_given_and_the_logs_after_each_step() -> None
 def test_a_plan_survives_json() -> None:
     made = plan("acks-1", "no-acked-loss", "kill")
     assert from_json(to_json(made)) == made
+    with pytest.raises(PlanError, match="the plan was changed"):
+        from_json(to_json(made).replace('"broker": 1', '"broker": 7'))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 0}', '{"format": 1}', '{"format": 2}'])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 0}', '{"format": 1}', '{"format": 3}'])
 def test_a_text_that_is_no_plan_is_refused(text: str) -> None:
     with pytest.raises(PlanError):
         from_json(text)
