@@ -40,11 +40,22 @@ RANKS = (15, 31)
 
 
 @dataclass(frozen=True)
+class FixedPoint:
+    """All states that any number of faults leads to, up to the labels of leader epochs.
+
+    ``prepared``: the model that was explored, with more leader epochs than the deployment's bound.
+    """
+
+    prepared: Prepared
+    exploration: AnyExploration
+
+
+@dataclass(frozen=True)
 class Closure:
     """The result for one property for any number of faults: a fixed point, a violation (``trace``), or the reason of
     ``unknown``.
 
-    ``stopped``: the limit that ended the search early, if any.
+    ``stopped``: the limit that ended the search early, if any. ``fixed_point``: the states behind a pass.
     """
 
     states: int
@@ -53,6 +64,7 @@ class Closure:
     trace: Trace | None = None
     unknown: str | None = None
     stopped: str | None = None
+    fixed_point: FixedPoint | None = None
 
     @property
     def holds(self) -> bool:
@@ -169,7 +181,9 @@ def _close_group(
         elif trace is None and name in exploration.undecided:
             unknown = "from some state every continuation ends at a bound"
         ended = stopped if stopped in STOPS else None
-        closures[name] = Closure(exploration.states, reached, WITNESS + name in observed, trace, unknown, ended)
+        witnessed = WITNESS + name in observed
+        fixed_point = FixedPoint(prepared, exploration) if trace is None and unknown is None else None
+        closures[name] = Closure(exploration.states, reached, witnessed, trace, unknown, ended, fixed_point)
     return closures
 
 

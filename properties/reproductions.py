@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 
 from proofka.properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 from proofka.properties.verdict import Step
@@ -90,7 +90,7 @@ def _wrong_run(outcome: Outcome) -> str | None:
         on = date.fromisoformat(outcome.on)
     except ValueError:
         return f"has the date {outcome.on}, which does not exist"
-    if on > datetime.now(timezone.utc).date() + timedelta(days=1):
+    if on > datetime.now(UTC).date() + timedelta(days=1):
         return f"has the date {outcome.on}, which has not come yet"
     if not outcome.clients and outcome.kind != NOT_STEERABLE:
         return f"is {outcome.kind}, but names no client"

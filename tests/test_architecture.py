@@ -44,7 +44,7 @@ OF_ONE_MACHINE = re.compile(r"\.\./shared|(?<![\w.$/-])/(?:work|home|root|Users)
 
 ARCHIVED = ("checker/cluster", "checker/reproduction")
 """Folders that ``proofka reproduce --script`` puts into an archive, which runs without Proofka, with an old Python."""
-OUTCOME = {"properties/reproduced.py", "properties/reproduced_in_words.py"}
+OUTCOME = {"properties/reproduced.py", "properties/reproduced_in_words.py", "properties/sealing.py"}
 """Files of other folders that are in the archive too."""
 OF_PROOFKA = {"checker/reproduction/of_trace.py", "checker/reproduction/script.py"}
 """Files of these folders that make plain data of Proofka's own, or the archive, before there is an archive."""

@@ -179,6 +179,7 @@ class Part:
         self.lemmas: list[tuple[str, list[tuple[str, str, int]]]] = []  # bounds: least or most, the name, the time
         self.places, self.used = Places(), 0  # used: the bits of fields
         self.covering: dict[str, str] = {}
+        self.unlimited: set[str] = set()
         self.sets: dict[Faults, list[str]] = {}  # the members of each set
         self.claims: list[Any] = []
         self.states: dict[Faults, dict[int, int]] = {}  # of each set, the states with their ranks
@@ -228,6 +229,8 @@ class Part:
             case ["covered", str(kind), str(by)] if {kind, by} <= {*self.limits}:
                 demand(kind not in self.covering and kind != by, f"{kind} is covered twice, or by itself")
                 self.covering[kind] = by
+            case ["unlimited", str(kind)] if kind in self.limits and kind not in self.unlimited:
+                self.unlimited.add(kind)
             case ["set", [*kinds]] if (faults := tuple(sorted(known(kinds, self.limits)))) not in self.sets:
                 self.sets[faults] = []
             case ["rows", ['"', name]] if self.sets:
@@ -258,6 +261,8 @@ class Part:
         smaller = [one[:at] + one[at + 1 :] for one in self.sets for at in range(len(one))]
         demand({(), *smaller} <= self.sets.keys(), "a combination has no set that must have one")
         demand(self.claims and [*self.domains] == self.declared, "a part has no claim, or a variable no domain")
+        twice = self.unlimited & {*self.covering, *self.covering.values()}
+        demand(not twice, f"{twice} are unlimited and covered, or cover others")
         self.words = max((bit for bit, _ in self.places.values()), default=0) // 64 + 1
         self.initial = sum(self.domains[name][2] - self.domains[name][0] << at for name, (at, _) in self.places.items())
         self.ranked = any(self.properties[claim.name][2] for claim in self.claims)
@@ -265,7 +270,7 @@ class Part:
         for action in self.actions:
             kept = {name: new for name, new in action.updates.items() if name in self.places}
             steps += [action._replace(updates=kept)] * bool(kept)
-        self.kinds = {action.kind for action in steps if self.limits.get(action.kind)}
+        self.kinds = {action.kind for action in steps if self.limits.get(action.kind)} - self.unlimited
         for claim in self.claims:
             term, witness, _ = self.properties[claim.name]
             steps += [Action(-1, claim.name, ":property", term, {}), Action(-1, claim.name, ":witness", witness, {})]
@@ -335,8 +340,9 @@ class Part:
         return sorted(found, key=len, reverse=True)
 
     def is_meant(self, faults: Faults, claim: Any) -> bool:
-        """Tell whether a combination is within the limits and the total of a claim."""
-        return len(faults) <= claim.total and all(most <= self.limits[kind] for kind, most in Counter(faults).items())
+        """Tell whether a combination, without its unlimited kinds, is within the limits and the total of a claim."""
+        count = Counter(kind for kind in faults if kind not in self.unlimited)
+        return count.total() <= claim.total and all(most <= self.limits[kind] for kind, most in count.items())
 
     def close(self, faults: Faults) -> None:
         """Check the steps from a set (rules `step`, `fault`, `covered`, `outside`), and note what breaks properties.
@@ -346,7 +352,8 @@ class Part:
         states, falling = self.states[faults], set[int]()
         holding = {claim.name: set[int]() for claim in self.claims}
         targets = [("step", "none", faults)]
-        targets += [("fault", kind, plus(faults, kind)) for kind, most in self.limits.items() if most]
+        targets += [("fault", kind, plus(faults, kind)) for kind in self.kinds]
+        targets += [("unlimited", kind, faults) for kind in self.unlimited]
         targets += [("covered", kind, plus(faults, by)) for kind, by in self.covering.items()]
         unions = [
             (rule, kind, [self.states[one] for one in self.within(into)])
@@ -492,7 +499,8 @@ def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
             yield f"lemma: {name}: {bounds}: the sum is {total(bounds)} ms"
         for claim in part.claims:
             sets = ", ".join(called(faults) for faults, _ in claim.smallest) or "none"
-            about = f"{claim.name} ({claim.id}) of {part.name}, up to {claim.total} faults"
+            other = f"other faults, any number of {', '.join(sorted(part.unlimited))}" if part.unlimited else "faults"
+            about = f"{claim.name} ({claim.id}) of {part.name}, up to {claim.total} {other}"
             yield f"accepted: {about}: smallest fault sets: {sets}"
     demand(not archive.unread, f"certificate.txt does not name {', '.join(archive.unread)}")
 
@@ -509,7 +517,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Check a file; return 0 if it is accepted, 1 if it is refused, 2 if it is no certificate."""
     parser = argparse.ArgumentParser(description="Check a certificate.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--version", action="version", version="certcheck.py 2.0.0 (certificates of version 3)")
+    parser.add_argument("--version", action="version", version="certcheck.py 2.1.0 (certificates of version 3)")
     parser.add_argument("--systems", "--system", type=Path, help="the text of the system, or a folder with texts")
     parser.add_argument("--memory", type=size, default=4 << 30, help="memory to take at most (default: 4GiB)")
     options = parser.parse_args(arguments)

@@ -104,7 +104,9 @@ fn part(name: &str, given: Option<&Path>, archive: &mut Archive, memory: &mut Me
 /// A claim in plain words.
 fn words(part: &Part, claim: &Claim) -> String {
     let sets: Vec<String> = claim.smallest.iter().map(|(faults, _)| faults.to_string()).collect();
-    let (within, sets) = (format!("of up to {} faults within the limits", claim.up_to), sets.join(" or "));
+    let others = if part.unlimited.is_empty() { "faults" } else { "other faults" };
+    let (mut within, sets) = (format!("of up to {} {others} within the limits", claim.up_to), sets.join(" or "));
+    part.unlimited.iter().for_each(|kind| within += &format!(" and any number of {kind}"));
     let verdict = match (sets.is_empty(), part.properties[&claim.name].is_goal) {
         (true, true) => format!("holds (the goal stays reachable without faults) with every combination {within}"),
         (true, false) => format!("holds with every combination {within}"),

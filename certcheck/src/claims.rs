@@ -20,10 +20,15 @@ const STATE: u64 = 64;
 type Walk<'a> = Stepper<'a, Wrapping<i32>, 1>;
 
 impl Evidence<'_> {
+    /// Whether a combination, without its unlimited kinds, is within the limits and the total of a claim.
+    fn is_meant(&self, faults: &Faults, claim: &Claim) -> bool {
+        faults.without(&self.part.unlimited).within(self.limits, claim.up_to)
+    }
+
     /// Rule `smallest`: each set is within the total and the limits, and none contains another one.
     pub fn check_smallest(&self, claim: &Claim) -> Result<()> {
         for (faults, _) in &claim.smallest {
-            let within = faults.within(self.limits, claim.up_to);
+            let within = self.is_meant(faults, claim);
             rule!("smallest", within, "{:?}: {faults} is not within the limits and the total", claim.name);
             let alone = claim.smallest.iter().filter(|(other, _)| faults.contains(other)).count() == 1;
             rule!("smallest", alone, "{:?}: {faults} contains another smallest fault set", claim.name);
@@ -58,7 +63,7 @@ impl Evidence<'_> {
         let (mut walk, name) = (Walk::new(self.part), &claim.name);
         if let Some(trace) = &claim.witness {
             let (faults, _) = self.follow(&mut walk, trace, "witness")?;
-            let within = faults.within(self.limits, claim.up_to);
+            let within = self.is_meant(&faults, claim);
             rule!("witness", within, "the witness of {name:?} has more faults than the limits or the total: {faults}");
             let seen = !walk.find(property.witness, 1).is_empty();
             rule!("witness", seen, "the witness of {name:?} does not hold at the end of its trace");
@@ -107,7 +112,7 @@ impl Evidence<'_> {
         let (claim, is_share) = (&self.part.claims[index], self.options.share.is_some());
         let (mut layer, mut seen) = (BTreeSet::from([Faults::default()]), 0);
         while !layer.is_empty() {
-            layer.retain(|one| one.within(self.limits, claim.up_to));
+            layer.retain(|one| self.is_meant(one, claim));
             layer.retain(|one| !claim.smallest.iter().any(|(faults, _)| one.contains(faults)));
             seen += layer.len();
             rule!("memory", seen <= MOST_COMBINATIONS, "a claim is about more than {MOST_COMBINATIONS} combinations");

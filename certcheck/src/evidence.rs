@@ -20,7 +20,7 @@ pub struct Evidence<'a> {
     pub limits: &'a Limits,
     /// The actions of the part.
     pub steps: Vec<Step<'a>>,
-    /// Kinds with a limit above 0 and an action of the part.
+    /// Kinds with a limit above 0 and an action of the part, without the unlimited ones.
     pub possible: BTreeSet<&'a String>,
     /// The property of each claim.
     pub properties: Vec<&'a Property>,
@@ -48,7 +48,8 @@ impl<'a> Evidence<'a> {
             rule!("cone", reads_kept, "{:?} or its witness reads a variable that the part does not keep", claim.name);
         }
         let kinds = steps.iter().map(|step| &step.action.kind);
-        let possible = kinds.filter(|kind| limits.get(*kind).is_some_and(|limit| *limit > 0)).collect();
+        let is_counted = |kind: &&String| limits.get(*kind).is_some_and(|limit| *limit > 0);
+        let possible = kinds.filter(is_counted).filter(|kind| !part.unlimited.contains(*kind)).collect();
         Ok(Evidence { part, limits, steps, possible, properties, options })
     }
 
@@ -84,6 +85,9 @@ impl<'a> Evidence<'a> {
                 Ok(found.broken)
             };
             broken.insert((*target).clone(), pass("step", target, "none", &self.properties)?);
+            for kind in &self.part.unlimited {
+                pass("unlimited", target, kind, &[])?;
+            }
             for (source, by) in target.smaller().collect::<BTreeMap<_, _>>() {
                 if self.possible.contains(by) {
                     pass("fault", &source, by, &[])?;

@@ -1,6 +1,6 @@
 //! Combinations of faults: how many faults of each kind.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Kinds in order, each as often as its faults happen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +36,11 @@ impl Faults {
     /// `m(c)` of the page: each covered kind is replaced by the kind that covers it.
     pub fn replaced(&self, covered: &BTreeMap<String, String>) -> Faults {
         Faults::new(self.0.iter().map(|kind| covered.get(kind).unwrap_or(kind).clone()))
+    }
+
+    /// This combination without the faults of some kinds.
+    pub fn without(&self, kinds: &BTreeSet<String>) -> Faults {
+        Faults(self.0.iter().filter(|kind| !kinds.contains(*kind)).cloned().collect())
     }
 
     /// The limits and a total in which this combination must be.

@@ -81,6 +81,8 @@ pub struct Part {
     pub used: Vec<u64>,
     /// Covered kinds, each with the kind that covers it.
     pub covered: BTreeMap<String, String>,
+    /// Kinds of which the claims are for any number.
+    pub unlimited: BTreeSet<String>,
     /// The members of each set.
     pub sets: BTreeMap<Faults, Vec<String>>,
     last_set: Faults,
@@ -179,6 +181,10 @@ impl Part {
                 let first = self.covered.insert(kind.to_string(), by.to_string()).is_none();
                 need!(known && first, "{kind} or {by} has no limit, or {kind} is covered twice or by itself");
             }
+            [Symbol("unlimited"), Symbol(kind)] => {
+                let first = limits.contains_key(*kind) && self.unlimited.insert(kind.to_string());
+                need!(first, "{kind} has no limit, or is unlimited twice");
+            }
             [Symbol("set"), List(kinds)] => {
                 self.last_set = faults(kinds, limits)?;
                 let first = self.sets.insert(self.last_set.clone(), vec![]).is_none();
@@ -239,6 +245,8 @@ impl Part {
         let closed = |faults: &Faults| faults.smaller().all(|(smaller, _)| self.sets.contains_key(&smaller));
         let all_closed = self.sets.contains_key(&Faults::default()) && self.sets.keys().all(closed);
         need!(all_closed, "a combination that is contained in one with a set has no set, or no faults have none");
+        let mut in_covers = self.covered.iter().flat_map(|(kind, by)| [kind, by]);
+        need!(!in_covers.any(|kind| self.unlimited.contains(kind)), "an unlimited kind is covered, or covers another");
         Ok(())
     }
 

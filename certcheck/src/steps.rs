@@ -1,5 +1,5 @@
-//! Steps from all states of a set: rules `step`, `fault`, `covered`, `outside` and `domain`; and which properties are
-//! broken in the set: a state violates, or (rule `rank`) a state has no step to a smaller rank.
+//! Steps from all states of a set: rules `step`, `fault`, `unlimited`, `covered`, `outside` and `domain`; and which
+//! properties are broken in the set: a state violates, or (rule `rank`) a state has no step to a smaller rank.
 
 use crate::batch::{Batch, Lane, Value};
 use crate::memory::Memory;

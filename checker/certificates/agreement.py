@@ -46,6 +46,9 @@ def claims_agree(claims: Iterable[Claimed], document: Document) -> None:
             raise TamperedDocument(f"{name}: the certificate has a claim, and the result has no verdict")
         if verdict["id"] != claim.id:
             raise TamperedDocument(f"{name}: the claim of the certificate has another id than the verdict")
+        if lacking := set(verdict["bounds"].get("any_number", ())) - claim.unlimited:
+            told = f"the certificate is for a number of {', '.join(sorted(lacking))}, and the verdict for any number"
+            raise CoversFewerFaults(f"{name}: {told}")
         covered = verdict["bounds"]["faults_complete_to"]
         if claim.up_to < covered:
             told = f"the certificate covers up to {claim.up_to} faults, and the verdict up to {covered}"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from proofka.checker.budget import Meter
 from proofka.checker.certificates.part import Claim, Part, Smallest
+from proofka.checker.certificates.ranked import ranked_text
 from proofka.checker.certificates.reading import SYSTEM
-from proofka.checker.certificates.systems import system_text, timed_text
+from proofka.checker.certificates.systems import limits_of, system_text, timed_text
 from proofka.checker.check import Run
 from proofka.checker.exploration import AnyExploration
+from proofka.checker.fixed_point import FixedPoint
 from proofka.checker.questions import WITNESS
+from proofka.checker.reductions.ranking import NotRankable
 from proofka.checker.timing.refinement import bounds_in, differences_in
 from proofka.checker.timing.tables import TooManyFlags
 from proofka.checker.timing.whole import explored_whole
@@ -22,6 +25,9 @@ from proofka.properties.verdict import Status, Verdict
 
 RESTS_ON_TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""
+
+NOT_WRITTEN = "the part of the system cannot be written with ranks in place of leader epochs"
+"""The reason against a claim for any number of faults of which the text does not only compare leader epochs."""
 
 NOT_EXPLORED = "some fault sets were not explored to the end"
 """The reason against a claim that lacks a closed set."""
@@ -41,7 +47,11 @@ def claims_of(run: Run) -> Claims:
     claims: dict[int, list[Claim]] = {}
     timed: list[Part] = []
     left_out: dict[str, str] = {}
+    of_any_number = []
     for verdict in run.verdicts():
+        if verdict.coverage.any_number:
+            of_any_number.append(verdict)
+            continue
         name, number = verdict.property, run.number_of(verdict.property)
         exploration = run.explorations[number]
         if (reason := _uncertified(verdict, exploration)) is not None:
@@ -58,7 +68,7 @@ def claims_of(run: Run) -> Claims:
     for number, of_part in sorted(claims.items()):
         untimed.append(Part(run.explorations[number], SYSTEM, whole, tuple(of_part)))
     evident = []
-    for part in (*untimed, *timed):
+    for part in (*untimed, *timed, *_of_any_number(of_any_number, run, len(timed), left_out)):
         kept = tuple(claim for claim in part.claims if part.is_evident(claim))
         left_out |= {claim.property: NOT_EXPLORED for claim in part.claims if claim not in kept}
         evident += [replace(part, claims=kept)] if kept else []
@@ -69,8 +79,6 @@ def _uncertified(verdict: Verdict, exploration: AnyExploration) -> str | None:
     """Return the reason for which no claim on a property can be written; None if a claim can be."""
     if verdict.status is Status.UNKNOWN:
         return "the property is not decided"
-    if verdict.coverage.any_number:
-        return "the verdict is for any number of faults"
     return None if exploration.canonical is None else "the states are stored up to symmetry or ranks"
 
 
@@ -100,6 +108,31 @@ def _timed(verdict: Verdict, exploration: AnyExploration, run: Run, system: str)
     bounds, differences = bounds_in(lemmas), differences_in(lemmas)
     text = timed_text(run.prepared, in_time.timing, prop, differences, bounds)
     return Part(again, system, text, (_claim_of(verdict, again, run),), lemmas)
+
+
+def _of_any_number(verdicts: Iterable[Verdict], run: Run, taken: int, left_out: dict[str, str]) -> Iterator[Part]:
+    """Yield the parts of passes for any number of faults, and add the reasons against claims to ``left_out``.
+
+    ``taken``: the number of systems that have names.
+    """
+    fixed_points: dict[int, FixedPoint] = {}
+    claims: dict[int, list[Claim]] = {}
+    for verdict in verdicts:
+        found = run.closures[verdict.property].fixed_point
+        assert found is not None, "a pass for any number of faults rests on a fixed point"
+        fixed_points[id(found.exploration)] = found
+        claims.setdefault(id(found.exploration), []).append(_claim_of(verdict, found.exploration, run))
+    kinds = limits_of(run.deployment, run.prepared).keys()
+    unlimited = tuple(kind for kind in run.deployment.faults.any_number if kind in kinds)
+    for number, (key, found) in enumerate(fixed_points.items(), taken + 1):
+        kept = found.exploration.layout.fields
+        names = [claim.property for claim in claims[key]]
+        try:
+            text = ranked_text(found.prepared, kept, names)
+        except NotRankable:
+            left_out |= dict.fromkeys(names, NOT_WRITTEN)
+            continue
+        yield Part(found.exploration, f"system.{number}.smt2", text, tuple(claims[key]), unlimited=unlimited)
 
 
 def _claim_of(verdict: Verdict, exploration: AnyExploration, run: Run) -> Claim:

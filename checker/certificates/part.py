@@ -44,7 +44,8 @@ class Claim:
 class Part:
     """An exploration with claims about a system, whose ``text`` is the member ``system`` of the file.
 
-    ``lemmas``: why some runs are impossible in time, if the system has flags that leave them out.
+    ``lemmas``: why some runs are impossible in time, if the system has flags that leave them out. ``unlimited``: the
+    kinds of fault whose actions stay in each set, so that the claims are for any number of them.
     """
 
     exploration: AnyExploration
@@ -52,6 +53,7 @@ class Part:
     text: SystemText
     claims: tuple[Claim, ...]
     lemmas: tuple[Lemma, ...] = ()
+    unlimited: tuple[str, ...] = ()
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

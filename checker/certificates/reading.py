@@ -76,7 +76,7 @@ class Claimed:
     """A claim as the file states it: its system, property, id of the verdict, and largest total of faults.
 
     ``smallest``: the smallest fault sets, each as pairs (kind, count) sorted by kind. ``has_witness``: whether the
-    file has a run to the witness of the property.
+    file has a run to the witness of the property. ``unlimited``: the kinds of which the claim is for any number.
     """
 
     system: str
@@ -85,6 +85,7 @@ class Claimed:
     up_to: int
     smallest: tuple[CutSet, ...]
     has_witness: bool
+    unlimited: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -238,6 +239,7 @@ class _Told:
     systems: list[str] = field(default_factory=list)
     words: int = 1
     rows: list[tuple[str, int]] = field(default_factory=list)
+    unlimited: frozenset[str] = frozenset()
     claims: list[Claimed] = field(default_factory=list)
 
 
@@ -253,13 +255,16 @@ def _read(commands: Expressions) -> _Told:
             if NAME_OF_SYSTEM.fullmatch(str(words[0])) is None:
                 raise ValueError(f"a system has another name: {str(words[0])[:60]!r}")
             told.systems.append(words[0])
-            told.words = 1
+            told.words, told.unlimited = 1, frozenset()
+        elif head == "unlimited":
+            told.unlimited |= {str(words[0])}
         elif head == "field":
             told.words = max(told.words, 1 + int(words[1]) // 64)
         elif head == "rows":
             told.rows.append((str(words[0]), 8 * told.words))
         elif head == "claim":
-            told.claims.append(Claimed(told.systems[-1], str(words[0]), str(words[1]), int(words[2]), (), False))
+            name, of_verdict, up_to = str(words[0]), str(words[1]), int(words[2])
+            told.claims.append(Claimed(told.systems[-1], name, of_verdict, up_to, (), False, told.unlimited))
         elif head == "witness":
             told.claims[-1] = replace(told.claims[-1], has_witness=True)
         elif head == "smallest":

@@ -30,10 +30,10 @@ def system_text(prepared: Prepared) -> SystemText:
     constant = {str(variable) for variable, _ in prepared.constants}
     whole = prepared.model.system
     kept = [variable for variable in whole.variables if variable.name not in constant]
-    filled = _filler(prepared)
+    filled = filler(prepared)
     names = {variable.name for variable in kept}
-    actions = [_written(action, names, filled) for action in whole.actions]
-    asked = [_asked(prop, filled) for prop in properties_of(prepared.model.pipeline)]
+    actions = [written(action, names, filled) for action in whole.actions]
+    asked = [asked_of(prop, filled) for prop in properties_of(prepared.model.pipeline)]
     return SystemText(kept, actions, asked)
 
 
@@ -46,23 +46,25 @@ def timed_text(
     """
     part = with_history(prepared, [prop])
     whole, names = prepared.model.system, {variable.name for variable in part.variables}
-    filled = _filler(prepared)
+    filled = filler(prepared)
     originals = (whole.action(action.name, action.arguments) for action in part.actions)
-    actions = tuple(_written(original, names, filled) for original in originals if original is not None)
+    actions = tuple(written(original, names, filled) for original in originals if original is not None)
     composed = timing.composed(replace(part, actions=actions), bounds, differences, filled)
-    return SystemText(composed.variables, composed.actions, [_asked(prop, filled)])
+    return SystemText(composed.variables, composed.actions, [asked_of(prop, filled)])
 
 
-def _filler(prepared: Prepared) -> Callable[[z3.ExprRef], z3.ExprRef]:
+def filler(prepared: Prepared) -> Callable[[z3.ExprRef], z3.ExprRef]:
     """Return the function that fills constants into a term, and leaves the rest as the model wrote it."""
     return lambda term: z3.substitute(term, *prepared.constants) if prepared.constants else term
 
 
-def _written(action: Action, kept: Collection[str], filled: Callable[[z3.ExprRef], z3.ExprRef]) -> Action:
+def written(action: Action, kept: Collection[str], filled: Callable[[z3.ExprRef], z3.ExprRef]) -> Action:
+    """Return an action with the updates of kept variables, in terms that ``filled`` makes."""
     updates = {variable: filled(value) for variable, value in action.updates.items() if variable.name in kept}
     return replace(action, guard=filled(action.guard), updates=updates)
 
 
-def _asked(prop: Property, filled: Callable[[z3.ExprRef], z3.ExprRef]) -> Asked:
+def asked_of(prop: Property, filled: Callable[[z3.ExprRef], z3.ExprRef]) -> Asked:
+    """Return a property as a certificate asks about it, in terms that ``filled`` makes."""
     term = prop.violated if prop.goal is None else prop.goal
     return Asked(prop.name, filled(term), filled(prop.witness), prop.goal is not None)

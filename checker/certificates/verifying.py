@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from proofka.checker.certificates.checkers import (
     checked_by,
     checker_for,
 )
+from proofka.checker.certificates.ranked import models_with_ranks, ranked_text
 from proofka.checker.certificates.reading import (
     DEPLOYMENT,
     SYSTEM,
@@ -33,6 +35,7 @@ from proofka.checker.certificates.systems import limits_of, system_text, timed_t
 from proofka.checker.certificates.times import from_times
 from proofka.checker.check import prepare_groups, question_ids
 from proofka.checker.questions import Prepared
+from proofka.checker.reductions.ranking import NotRankable
 from proofka.checker.solver import Replayer
 from proofka.checker.tampered import TamperedDocument
 from proofka.checker.timing.refinement import Timing
@@ -41,6 +44,9 @@ from proofka.model.input.input_error import InputError
 from proofka.model.pipeline import VERSION
 from proofka.properties import certified
 from proofka.properties.catalogue import properties_of
+
+_DECLARED = re.compile(r"^\(declare-const (\S+) Int\)$", re.MULTILINE)
+"""The declaration of a variable in the text of a system."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +127,12 @@ def _compared(certificate: Certificate) -> Iterator[str]:
 
 def _built(name: str, certificate: Certificate, prepared: Prepared, timing: Timing) -> str:
     """Return the text that a system should have. Raise TamperedDocument."""
+    claims = [claim for claim in certificate.claims if claim.system == name]
+    if any(claim.unlimited for claim in claims):
+        return _with_ranks(name, certificate, claims)
     if name == SYSTEM:
         return system_text(prepared).text()
-    asked = [claim.property for claim in certificate.claims if claim.system == name]
+    asked = [claim.property for claim in claims]
     if len(asked) != 1 or name not in certificate.times:
         raise TamperedDocument(f"{name} is a system with flags of {len(asked)} claims; a claim has its own")
     try:
@@ -132,6 +141,25 @@ def _built(name: str, certificate: Certificate, prepared: Prepared, timing: Timi
     except (ValueError, TypeError, KeyError, StopIteration) as error:
         raise TamperedDocument(f"{name}: {TIMES} does not fit the model: {error}") from None
     return timed_text(prepared, timing, prop, differences, bounds).text()
+
+
+def _with_ranks(name: str, certificate: Certificate, claims: Sequence[Claimed]) -> str:
+    """Return the text that a system of claims for any number of faults should have. Raise TamperedDocument.
+
+    Only a system with ranks covers any number of leader epochs. With a bound on epochs the same states are closed, and
+    say nothing about further faults.
+    """
+    deployment = from_document(certificate.deployment)
+    unlimited = frozenset(deployment.faults.any_number) & certificate.limits.keys()
+    if any(claim.unlimited != unlimited for claim in claims):
+        raise TamperedDocument(f"{name}: the kinds of fault without a limit are not those of {DEPLOYMENT}")
+    text = certificate.systems[name]
+    kept, asked = set(_DECLARED.findall(text)), [claim.property for claim in claims]
+    try:
+        built = [ranked_text(model, kept, asked).text() for model in models_with_ranks(deployment)]
+    except (ValueError, NotRankable) as error:
+        raise TamperedDocument(f"{name} is no system with ranks of {DEPLOYMENT}: {error}") from None
+    return text if text in built else built[0]
 
 
 def _number(claims: Sequence[Claimed]) -> str:

@@ -79,6 +79,8 @@ class _Writer:
             yield f"(field {field.variable.name} {field.bit})"
         for kind, by in part.covered:
             yield f"(covered {kind.value} {by.value})"
+        for unlimited in part.unlimited:
+            yield f"(unlimited {unlimited})"
         yield from set_lines(self._number, part, self._archive, pool)
         for claim in part.claims:
             yield from self._claim(claim)

@@ -62,7 +62,6 @@ def certify(
     """
     from proofka.checker.certificates.certifying import NotCertified
     from proofka.checker.certificates.certifying import certify as write_certificate
-    from proofka.checker.cli.certifying import refuse_any_number
     from proofka.checker.cli.checked import loaded
     from proofka.checker.engine import EmbeddedEngine
     from proofka.checker.reductions.choice import chosen
@@ -91,7 +90,6 @@ def certify(
             )
         read = source.read() if document is None else from_document(document["deployment"])
         deployment = narrowed(read, faults, None)
-        refuse_any_number(deployment)
         budget = budget_of(seconds, {"memory": memory, "threads": threads})
         run, result = run_check(deployment, budget, EmbeddedEngine(keeps_steps=True), chosen((), ()))
         try:

@@ -10,7 +10,6 @@ import typer
 from proofka.checker.cli.answering import check_all
 from proofka.checker.cli.asked import Asked, options_of
 from proofka.checker.cli.certificate_options import CertificateToo
-from proofka.checker.cli.certifying import refuse_any_number
 from proofka.checker.cli.comparing import (
     BaselineFile,
     ChangedSince,
@@ -226,8 +225,6 @@ def check(
         compared = comparing(changed_since, baseline, found, gather, explore)
         deployments = found.deployments
         refuse_what_is_not_asked(fail_on or (), deployments)
-        for one in deployments if certificate is not None else ():
-            refuse_any_number(one)
         if explain and (fixed := next((one for one in deployments if one.given is None), None)):
             fail(f"{fixed.name}: --explain changes single settings, so it needs the original configuration files")
         written.note_sources(deployments, found.source)

@@ -106,7 +106,7 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _read(archive: Path, name: str, content: bytes) -> Deployment:
-    """Return the deployment in an archive. Raise :class:`BadRecording` with the problem that a reader of files names."""
+    """Return the deployment in an archive. Raise :class:`BadRecording` with the problem that its reader names."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / Path(name).name
         file.write_bytes(content)

@@ -24,7 +24,7 @@ from tests.certificates.writing import Certificate, Smallest, certificate_file, 
 
 NO_FAULT, ONE_KILL, ONE_LOSS, TWO_KILLS, BOTH = range(5)
 """The places of the sets in the parts 0 and 1."""
-LOSS, READABLE, EARLY = range(3)
+LOSS, READABLE, EARLY, ANY_KILLS = range(4)
 """The parts; each has one claim."""
 TWO_LOSSES = (("power-loss", 2),)
 READS_DRIFT: Term = ("<", "drift", 2)
@@ -46,6 +46,14 @@ def without(certificate: Certificate, part: int, index: int, lost: Values) -> Ce
     kept = [one for one in certificate.parts[part].sets[index].states if one != lost]
     assert len(kept) < len(certificate.parts[part].sets[index].states)
     return with_set(certificate, part, index, states=kept, split=0)
+
+
+def without_with_rank(certificate: Certificate, part: int, index: int, lost: Values) -> Certificate:
+    """Return a certificate that lacks a state of a set with ranks."""
+    one = certificate.parts[part].sets[index]
+    pairs = [(state, rank) for state, rank in zip(one.states, one.ranks, strict=True) if state != lost]
+    assert len(pairs) < len(one.states)
+    return with_set(certificate, part, index, states=[s for s, _ in pairs], ranks=[rank for _, rank in pairs], split=0)
 
 
 def with_states(certificate: Certificate, part: int, index: int, more: Sequence[Values]) -> Certificate:
@@ -230,6 +238,31 @@ EVIDENCE: tuple[Forgery, ...] = (
         lambda c: only(with_covered_only(c), EARLY),
     ),
     of_certificate(
+        "unlimited",
+        "a state that an unlimited fault reaches is dropped",
+        lambda c: without_with_rank(c, ANY_KILLS, NO_FAULT, DOWN),
+    ),
+    of_certificate(
+        "unlimited",
+        "an unlimited fault does more",
+        lambda c: only(with_updates(c, "kill a", up_a=0, seen=1), ANY_KILLS),
+    ),
+    of_certificate(
+        "unlimited",
+        "a kind is unlimited whose faults the sets count",
+        lambda c: with_part(c, LOSS, unlimited=["kill"]),
+    ),
+    of_certificate(
+        "unlimited",
+        "the system has an unlimited fault that the sets leave out",
+        lambda c: with_new_action(only(c, ANY_KILLS), Action("wipe", "kill", ("=", "answer", 1), {"log_a": 0})),
+    ),
+    of_certificate(
+        "outside",
+        "an unlimited fault leaves a domain",
+        lambda c: only(with_updates(c, "kill b", up_b=("-", "up_b", 2)), ANY_KILLS),
+    ),
+    of_certificate(
         "outside", "a step leaves a domain", lambda c: traceless(with_updates(c, "acknowledge", answer="stored"))
     ),
     of_certificate(
@@ -279,6 +312,11 @@ EVIDENCE: tuple[Forgery, ...] = (
     of_certificate(
         "rank", "a step that ranks need is a fault", lambda c: with_action(only(c, READABLE), "read", kind="kill")
     ),
+    of_certificate(
+        "rank",
+        "a step that ranks need is an unlimited fault",
+        lambda c: with_action(only(c, ANY_KILLS), "read", kind="kill"),
+    ),
     of_certificate("trace", "an action is not enabled", lambda c: with_smallest(c, LOSS, trace=TO_LOSS[1:])),
     of_certificate("trace", "the faults are other ones", lambda c: with_smallest(c, LOSS, faults=BOTH_KINDS)),
     of_certificate("trace", "the end is no violation", lambda c: with_smallest(c, LOSS, trace=WITHOUT_LOSS)),
@@ -323,6 +361,7 @@ EVIDENCE: tuple[Forgery, ...] = (
         "the faults exceed the total",
         lambda c: with_claim(c, EARLY, up_to=0, witness=numbered("kill a", "restart a", *READ)),
     ),
+    of_certificate("witness", "no kind is unlimited", lambda c: with_part(only(c, ANY_KILLS), 0, unlimited=[])),
     of_certificate(
         "witness", "a fault has the limit 0", lambda c: with_claim(c, LOSS, witness=[*numbered("erase"), *TO_ANSWER])
     ),

@@ -109,11 +109,14 @@ def several_states(dice: random.Random) -> bytes:
 
 
 def a_part(dice: random.Random) -> bytes:
-    """Change a part: its sets, covered kinds, or its claim."""
+    """Change a part: its sets, covered or unlimited kinds, or its claim."""
     certificate = toy_certificate()
     part = dice.randrange(len(certificate.parts))
     one, claim = certificate.parts[part], certificate.parts[part].claims[0]
-    kind = dice.randrange(6)
+    kind = dice.randrange(7)
+    if kind == 6:
+        unlimited = dice.sample(TOY.kinds, dice.randrange(len(TOY.kinds)))
+        return certificate_file(with_part(certificate, part, unlimited=unlimited))
     if kind == 0:
         at = dice.randrange(len(one.sets))
         return certificate_file(with_part(certificate, part, sets=[*one.sets[:at], *one.sets[at + 1 :]]))

@@ -59,9 +59,19 @@ def shortest(system: System, runs: Runs, term: Term) -> tuple[int, ...]:
     return min(found, key=len)
 
 
+def after_many_kills(term: Term) -> tuple[int, ...]:
+    """Return a run to a state in which a term holds, with more kills than the limit."""
+    names = [action.name for action in TOY.actions]
+    kill = [names.index("kill a"), names.index("restart a")]
+    return (*kill * (LIMITS["kill"] + 1), *shortest(TOY, explore(TOY, LIMITS, 0), term))
+
+
 @cache
 def toy_certificate() -> Certificate:
-    """Return the certificate of the toy: a part with every set, a part with a goal, a part with a covered kind."""
+    """Return the certificate of the toy.
+
+    One part has every set, one has a goal, one has a covered kind, and one an unlimited kind.
+    """
     runs = explore(TOY, LIMITS, TOTAL)
     loss, early, readable = TOY.properties
     small = {one.name: smallest_sets(TOY, one, runs) for one in TOY.properties}
@@ -72,6 +82,11 @@ def toy_certificate() -> Certificate:
     stuck = [Smallest(faults, run) for faults, run in small["readable"].items()]
     witness = shortest(TOY, runs, loss.witness)
     traces = [Smallest(faults, run) for faults, run in small["no-loss"].items()]
+    any_kills = explore(TOY, LIMITS, TOTAL, ["kill"])
+    assert smallest_sets(TOY, readable, any_kills).keys() == small["readable"].keys()
+    after_kills = [(), (("power-loss", 1),)]
+    far = distances(TOY, {values for reached in any_kills.values() for values in reached}, readable.term)
+    ranks_after_kills = {cut(TOY, KEPT, values): distance for values, distance in far.items()}
     covering = [(), (("power-loss", 1),), (("power-loss", 2),)]
     return Certificate(
         TOY,
@@ -86,6 +101,12 @@ def toy_certificate() -> Certificate:
                 {"kill": "power-loss"},
                 lemmas=LEMMA,
                 system="system.1.smt2",
+            ),
+            Part(
+                PLACES,
+                sets(TOY, any_kills, after_kills, ranks_after_kills),
+                [Claim(readable.name, TOTAL, stuck, after_many_kills(readable.witness), "88bb")],
+                unlimited=["kill"],
             ),
         ],
     )

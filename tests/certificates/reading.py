@@ -91,28 +91,53 @@ def false_claims(content: bytes) -> list[str]:
     found = members_of(content)
     texts = {name: text.decode() for name, text in found.items() if name.endswith(".smt2")}
     limits: dict[str, int] = {}
-    claims: list[tuple[str, tuple[Any, ...], list[tuple[Any, ...]]]] = []
-    system = ""
+    claims: list[tuple[str, tuple[Any, ...], list[tuple[Any, ...]], list[str], list[str]]] = []
+    system, kept, unlimited = "", list[str](), list[str]()
     for head, *words in lists(found["certificate.txt"].decode()):
         if head == "limit":
             limits[words[0]] = words[1]
         elif head == "system":
-            system = texts[words[0][1:-1]]
+            system, kept, unlimited = texts[words[0][1:-1]], [], []
+        elif head == "field":
+            kept.append(words[0])
+        elif head == "unlimited":
+            unlimited.append(words[0])
         elif head == "claim":
-            claims.append((system, tuple(words), []))
+            claims.append((system, tuple(words), [], kept, unlimited))
         elif head in ("witness", "smallest"):
             claims[-1][2].append((head, *words))
-    return [wrong for text, claim, more in claims for wrong in contradictions(read_system(text), limits, claim, more)]
+    return [
+        wrong
+        for text, claim, more, names, kinds in claims
+        for wrong in contradictions(finite(read_system(text), names), limits, claim, more, kinds)
+    ]
+
+
+def finite(system: System, kept: list[str]) -> System:
+    """Return the system of the variables that a part keeps: a change can let other variables grow without end.
+
+    A guard, an update or a property that reads another variable has no value then, and raises KeyError.
+    """
+    actions = [
+        replace(one, updates={name: term for name, term in one.updates.items() if name in kept})
+        for one in system.actions
+    ]
+    variables = {name: domain for name, domain in system.variables.items() if name in kept}
+    return replace(system, variables=variables, actions=actions)
 
 
 def contradictions(
-    system: System, limits: dict[str, int], claim: tuple[Any, ...], more: list[tuple[Any, ...]]
+    system: System,
+    limits: dict[str, int],
+    claim: tuple[Any, ...],
+    more: list[tuple[Any, ...]],
+    unlimited: list[str],
 ) -> Iterator[str]:
     """Yield where a claim differs from what the naive explorer finds."""
     name, _, total = claim
     (one,) = [one for one in system.properties if one.name == name]
     claimed = {tuple(sorted(Counter(words[1]).items())) for words in more if words[0] == "smallest"}
-    runs = explore(system, limits, total)
+    runs = explore(system, limits, total, unlimited)
     found = set(smallest_sets(system, one, runs))
     if found != claimed:
         yield f"{name}: {sorted(found)}, and not {sorted(claimed)}"

@@ -57,7 +57,7 @@ def test_two_checkers_that_differ_are_found_out(tmp_path: Path) -> None:
         (toy_certificate(), 0),
         (with_claim(toy_certificate(), LOSS, smallest=[]), 1),
         (with_claim(toy_certificate(), EARLY, name="no-loss"), 1),
-        (replace(toy_certificate(), limits={**LIMITS, "erase": 1}), 2),
+        (replace(toy_certificate(), limits={**LIMITS, "erase": 1}), 3),
     ],
     ids=["honest", "a smallest fault set is left out", "another property", "a limit is larger"],
 )

@@ -6,7 +6,7 @@ power losses cover kills. The fault ``erase`` has the limit 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt, mul, ne
 
@@ -136,8 +136,8 @@ class TooLarge(Exception):
     """An exploration that reached its largest number of states."""
 
 
-def explore(system: System, limits: Mapping[str, int], total: int) -> Runs:
-    """Explore naively, breadth first; the runs are not always the shortest ones."""
+def explore(system: System, limits: Mapping[str, int], total: int, unlimited: Collection[str] = ()) -> Runs:
+    """Explore naively, breadth first; the runs are not always the shortest ones. Unlimited kinds are not counted."""
     found: dict[Combination, dict[Values, tuple[int, ...]]] = {(): {system.initial: ()}}
     todo: list[tuple[Combination, Values]] = [((), system.initial)]
     for faults, values in todo:
@@ -145,7 +145,7 @@ def explore(system: System, limits: Mapping[str, int], total: int) -> Runs:
             raise TooLarge
         for number, after in system.steps(values):
             kind = system.actions[number].kind
-            spent = faults if kind == "none" else more(faults, kind)
+            spent = faults if kind == "none" or kind in unlimited else more(faults, kind)
             if sum(dict(spent).values()) > total or any(count > limits[one] for one, count in spent):
                 continue
             if after not in found.setdefault(spent, {}):

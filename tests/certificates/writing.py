@@ -47,12 +47,13 @@ class Claim:
 
 @dataclass(frozen=True)
 class Part:
-    """A part: kept variables with the first bits of their fields, covered kinds, sets and claims."""
+    """A part: kept variables with the first bits of their fields, covered and unlimited kinds, sets and claims."""
 
     places: Mapping[str, int]
     sets: Sequence[Set]
     claims: Sequence[Claim]
     covered: Mapping[str, str] = field(default_factory=dict)
+    unlimited: Sequence[str] = ()
     lemmas: str = ""
     system: str = "system.smt2"
 
@@ -140,6 +141,7 @@ def members(certificate: Certificate) -> dict[str, bytes]:
         lines += [f'(system "{part.system}")', *([part.lemmas] if part.lemmas else [])]
         lines += [f"(field {name} {bit})" for name, bit in part.places.items()]
         lines += [f"(covered {kind} {other})" for kind, other in part.covered.items()]
+        lines += [f"(unlimited {kind})" for kind in part.unlimited]
         for index, one in enumerate(part.sets):
             lines.append(f"(set {faults_text(one.faults)})")
             pieces = [(0, one.split), (one.split, len(one.states))] if one.split else [(0, len(one.states))]

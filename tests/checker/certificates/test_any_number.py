@@ -1,0 +1,186 @@
+"""Certificates of passes for any number of faults: the system with ranks, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import z3
+
+from proofka.checker import fixed_point
+from proofka.checker.certificates.agreement import CoversFewerFaults, claims_agree
+from proofka.checker.certificates.ranked import _Unbounded, _with_ranks, ranked_text
+from proofka.checker.certificates.reading import read_certificate
+from proofka.checker.certificates.systems import written
+from proofka.checker.certificates.verifying import verify_certificate
+from proofka.checker.certificates.writing import write_certificate
+from proofka.checker.check import Run
+from proofka.checker.fixed_point import LEADER_EPOCH, with_epochs
+from proofka.checker.questions import LIMIT, Prepared, prepare
+from proofka.checker.reductions.ranking import NotRankable, ranked_state
+from proofka.checker.tampered import TamperedDocument
+from proofka.model.language import Ranked
+from proofka.model.pipeline import build
+from proofka.model.replication import controller
+from tests.checker.asking import run
+from tests.checker.certificates.accepting import answer, certified
+from tests.checker.certificates.accepting import changed as with_changes
+from tests.checker.test_any_number import two_brokers
+
+pytestmark = pytest.mark.usefixtures("no_fast_checker")
+TEXT = "certificate.txt"
+ASKED = ("no-acked-loss", "recoverability")
+
+
+def asked(folder: Path, faults: str = "{kill: any}", *properties: str) -> Run:
+    """Return the finished check of two brokers with any number of faults."""
+    return run(two_brokers(folder, faults), properties or ASKED)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a certificate for any number of kills and of slow followers, and up to one lost response."""
+    folder = tmp_path_factory.mktemp("any")
+    finished = asked(folder, "{kill: any, slow-follower: any, lost-response: 1}", "no-acked-loss")
+    assert certified(finished, folder / "a.cert").certified == ("no-acked-loss",)
+    return folder / "a.cert"
+
+
+def test_a_pass_for_any_number_of_faults_is_certified(tmp_path: Path) -> None:
+    assert certified(asked(tmp_path), tmp_path / "a.cert").certified == ASKED
+    _, text = answer(tmp_path / "a.cert")
+    assert text.count("other faults, any number of kill: smallest fault sets: none") == len(ASKED)
+
+
+def test_other_kinds_are_counted_as_in_every_certificate(certificate: Path) -> None:
+    found = verify_certificate(certificate)
+    assert found.is_accepted
+    (claim,) = found.read.claims
+    assert claim.unlimited == {"kill", "slow-follower"}
+    assert b"(set (lost-response))" in with_text(certificate)
+
+
+def with_text(file: Path) -> bytes:
+    """Return the text of the claims of a certificate."""
+    found: list[bytes] = []
+    with_changes(file, {TEXT: lambda text: found.append(text) or text})
+    return found[0]
+
+
+def test_a_kind_that_is_not_unlimited_is_named(certificate: Path) -> None:
+    """The rest of the file is a certificate: its set of no faults is closed under the kind all the same."""
+    other = with_changes(certificate, {TEXT: lambda text: text.replace(b"(unlimited slow-follower)\n", b"")})
+    assert answer(other)[0] == 1
+    with pytest.raises(TamperedDocument, match="without a limit are not those of"):
+        verify_certificate(other)
+
+
+def test_a_system_without_ranks_is_refused_however_well_its_sets_are_closed(tmp_path: Path) -> None:
+    """A bound of three leader epochs closes a set, which the plain checker accepts, and which says nothing."""
+    deployment = with_epochs(two_brokers(tmp_path, "{kill: any}"), 3)
+    finished = run(deployment, ["no-acked-loss"])
+    write_certificate(finished, tmp_path / "a.cert", tool="a test")
+    bounded = closed_by_a_bound(finished)
+
+    def other_system(_: bytes) -> bytes:
+        return bounded
+
+    forged = with_changes(tmp_path / "a.cert", {"system.1.smt2": other_system})
+    with pytest.raises(TamperedDocument, match=r"system\.1\.smt2 is another system"):
+        verify_certificate(forged)
+
+
+def closed_by_a_bound(finished: Run) -> bytes:
+    """Return the text of the system of a closed space, with ranks, and with the condition that an epoch is left."""
+    found = finished.closures["no-acked-loss"].fixed_point
+    assert found is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Unbounded, "__call__", lambda self, term: z3.substitute(term, *self.prepared.constants))
+        patch.setattr("proofka.checker.certificates.ranked._rankable", lambda declared, *_: declared)
+        text = ranked_text(found.prepared, found.exploration.layout.fields, ["no-acked-loss"]).text()
+    return text.encode()
+
+
+def test_a_space_that_a_bound_on_epochs_closed_is_refused_by_the_checker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An explorer that overlooks that the bound was reached writes a set from which a kill leads out."""
+    monkeypatch.setattr(fixed_point, "RANKS", (2,))
+    monkeypatch.setattr(fixed_point, "LIMIT", LIMIT + "no ")
+    finished = asked(tmp_path, "{kill: any}", "no-acked-loss")
+    assert finished.verdicts()[0].coverage.any_number
+    write_certificate(finished, tmp_path / "a.cert", tool="a test")
+    status, text = answer(tmp_path / "a.cert")
+    assert status == 1
+    assert text.startswith(("refused: outside", "refused: step", "refused: unlimited"))
+
+
+def test_a_certificate_for_a_number_of_faults_is_less_than_a_verdict_for_any_number(certificate: Path) -> None:
+    (claim,) = read_certificate(certificate).claims
+    bounds = {"faults_complete_to": 1, "any_number": ["kill", "slow-follower"]}
+    document = {"verdicts": [{"property": claim.property, "id": claim.id, "bounds": bounds, "cut_sets": []}]}
+    claims_agree([claim], document)
+    with pytest.raises(CoversFewerFaults, match="is for a number of kill, and the verdict for any number"):
+        claims_agree([replace(claim, unlimited=frozenset({"slow-follower"}))], document)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """Return a model with ranks to spare."""
+    return prepare(build(with_epochs(two_brokers(tmp_path_factory.mktemp("model"), "{kill: any}"), 9)))
+
+
+def family_of(model: Prepared) -> Ranked:
+    """Return the leader epochs of a model."""
+    (family,) = (one for one in model.model.system.ranked if one.name == LEADER_EPOCH)
+    present = {variable.name for variable in model.system.variables}
+    return replace(family, variables=tuple(one for one in family.variables if one.name in present), reserved=1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_next_values_are_the_ranks_of_the_next_values(model: Prepared, seed: int) -> None:
+    """The terms are compared with the sorted values of the state after a step, on random states."""
+    dice, family = random.Random(seed), family_of(model)
+    names = {variable.name for variable in model.system.variables}
+    actions = [written(action, names, _Unbounded(model)) for action in model.model.system.actions]
+    assigning = [action for action in actions if not action.updates.keys().isdisjoint(family.variables)]
+    for action in dice.sample(assigning, 4):
+        state = {one.name: dice.randrange(one.low, one.high + 1) for one in model.system.variables}
+        values = [(variable.term, z3.IntVal(state[variable.name])) for variable in model.system.variables]
+
+        def computed(updates: dict[str, z3.ArithRef], values: list[tuple[z3.ArithRef, z3.IntNumRef]]) -> dict[str, int]:
+            return {name: z3.simplify(z3.substitute(term, *values)).as_long() for name, term in updates.items()}
+
+        after = computed({one.name: term for one, term in action.updates.items()}, values)
+        ranked = _with_ranks(action, family)
+        found = computed({one.name: ranked.updates[one] for one in family.variables}, values)
+        expected = ranked_state({**state, **after}, [family])
+        assert found == {one.name: expected[one.name] for one in family.variables}
+
+
+def test_a_guard_that_still_asks_for_the_bound_is_refused(model: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [variable.name for variable in model.system.variables]
+    assert ranked_text(model, kept, ["no-acked-loss"]).text()
+    fits = controller.epoch_left
+
+    def differently(pipeline: object) -> z3.BoolRef:
+        return z3.Not(fits(pipeline))  # a term that no guard has
+
+    monkeypatch.setattr("proofka.checker.certificates.ranked.epoch_left", differently)
+    with pytest.raises(NotRankable, match="depends on more than the order"):
+        ranked_text(model, kept, ["no-acked-loss"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace(b"(declare-const epoch Int)", b"(declare-const epoch.more Int)"),
+        lambda text: text.replace(b'"no-acked-loss"', b'"no-such-property"'),
+    ],
+)
+def test_a_text_that_the_model_does_not_have_is_named(certificate: Path, change: Callable[[bytes], bytes]) -> None:
+    with pytest.raises(TamperedDocument):
+        verify_certificate(with_changes(certificate, {"system.1.smt2": change}))
