@@ -12,8 +12,8 @@ from proofka.checker.certificates.reading import SYSTEM
 from proofka.checker.certificates.systems import limits_of, system_text, timed_text
 from proofka.checker.check import Run
 from proofka.checker.exploration import AnyExploration
-from proofka.checker.fixed_point import FixedPoint
-from proofka.checker.questions import WITNESS
+from proofka.checker.fixed_point import LEADER_EPOCH
+from proofka.checker.questions import WITNESS, Prepared
 from proofka.checker.reductions.ranking import NotRankable
 from proofka.checker.timing.refinement import bounds_in, differences_in
 from proofka.checker.timing.tables import TooManyFlags
@@ -26,8 +26,8 @@ from proofka.properties.verdict import Status, Verdict
 RESTS_ON_TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""
 
-NOT_WRITTEN = "the part of the system cannot be written with ranks in place of leader epochs"
-"""The reason against a claim for any number of faults of which the text does not only compare leader epochs."""
+NOT_WRITTEN = "the part of the system cannot be written with ranks in place of epochs"
+"""The reason against a claim on states with ranks, if the text of the system does more than compare epochs."""
 
 NOT_EXPLORED = "some fault sets were not explored to the end"
 """The reason against a claim that lacks a closed set."""
@@ -46,29 +46,32 @@ def claims_of(run: Run) -> Claims:
     whole = system_text(run.prepared)
     claims: dict[int, list[Claim]] = {}
     timed: list[Part] = []
+    ranked: list[_Ranked] = []
     left_out: dict[str, str] = {}
-    of_any_number = []
     for verdict in run.verdicts():
         if verdict.coverage.any_number:
-            of_any_number.append(verdict)
+            ranked.append(_of_any_number(verdict, run))
             continue
         name, number = verdict.property, run.number_of(verdict.property)
         exploration = run.explorations[number]
         if (reason := _uncertified(verdict, exploration)) is not None:
             left_out[name] = reason
-        elif _is_free_of_times(verdict, exploration, run):
-            claims.setdefault(number, []).append(_claim_of(verdict, exploration, run))
-        else:
+        elif not _is_free_of_times(verdict, exploration, run):
             part = _timed(verdict, exploration, run, f"system.{len(timed) + 1}.smt2")
             if part is None:
                 left_out[name] = RESTS_ON_TIMES
             else:
                 timed.append(part)
+        elif exploration.canonical is not None:
+            names = tuple(family.name for family in exploration.canonical.ranked)
+            ranked.append(_Ranked(verdict, run.prepared, exploration, names))
+        else:
+            claims.setdefault(number, []).append(_claim_of(verdict, exploration, run))
     untimed = []
     for number, of_part in sorted(claims.items()):
         untimed.append(Part(run.explorations[number], SYSTEM, whole, tuple(of_part)))
     evident = []
-    for part in (*untimed, *timed, *_of_any_number(of_any_number, run, len(timed), left_out)):
+    for part in (*untimed, *timed, *_with_ranks(ranked, run, len(timed), left_out)):
         kept = tuple(claim for claim in part.claims if part.is_evident(claim))
         left_out |= {claim.property: NOT_EXPLORED for claim in part.claims if claim not in kept}
         evident += [replace(part, claims=kept)] if kept else []
@@ -79,7 +82,8 @@ def _uncertified(verdict: Verdict, exploration: AnyExploration) -> str | None:
     """Return the reason for which no claim on a property can be written; None if a claim can be."""
     if verdict.status is Status.UNKNOWN:
         return "the property is not decided"
-    return None if exploration.canonical is None else "the states are stored up to symmetry or ranks"
+    is_symmetric = exploration.canonical is not None and exploration.canonical.permutations
+    return "the states are stored up to symmetry" if is_symmetric else None
 
 
 def _is_free_of_times(verdict: Verdict, exploration: AnyExploration, run: Run) -> bool:
@@ -110,29 +114,43 @@ def _timed(verdict: Verdict, exploration: AnyExploration, run: Run, system: str)
     return Part(again, system, text, (_claim_of(verdict, again, run),), lemmas)
 
 
-def _of_any_number(verdicts: Iterable[Verdict], run: Run, taken: int, left_out: dict[str, str]) -> Iterator[Part]:
-    """Yield the parts of passes for any number of faults, and add the reasons against claims to ``left_out``.
+@dataclass(frozen=True)
+class _Ranked:
+    """A verdict whose states have ranks in place of the epochs of ``families``. ``prepared``: the explored model."""
+
+    verdict: Verdict
+    prepared: Prepared
+    exploration: AnyExploration
+    families: tuple[str, ...]
+    unlimited: tuple[str, ...] = ()
+
+
+def _of_any_number(verdict: Verdict, run: Run) -> _Ranked:
+    """Return a pass for any number of faults with its states."""
+    found = run.closures[verdict.property].fixed_point
+    assert found is not None, "a pass for any number of faults rests on a fixed point"
+    kinds = limits_of(run.deployment, run.prepared).keys()
+    unlimited = tuple(kind for kind in run.deployment.faults.any_number if kind in kinds)
+    return _Ranked(verdict, found.prepared, found.exploration, (LEADER_EPOCH,), unlimited)
+
+
+def _with_ranks(ranked: Iterable[_Ranked], run: Run, taken: int, left_out: dict[str, str]) -> Iterator[Part]:
+    """Yield the parts of states with ranks, and add the reasons against claims to ``left_out``.
 
     ``taken``: the number of systems that have names.
     """
-    fixed_points: dict[int, FixedPoint] = {}
-    claims: dict[int, list[Claim]] = {}
-    for verdict in verdicts:
-        found = run.closures[verdict.property].fixed_point
-        assert found is not None, "a pass for any number of faults rests on a fixed point"
-        fixed_points[id(found.exploration)] = found
-        claims.setdefault(id(found.exploration), []).append(_claim_of(verdict, found.exploration, run))
-    kinds = limits_of(run.deployment, run.prepared).keys()
-    unlimited = tuple(kind for kind in run.deployment.faults.any_number if kind in kinds)
-    for number, (key, found) in enumerate(fixed_points.items(), taken + 1):
-        kept = found.exploration.layout.fields
-        names = [claim.property for claim in claims[key]]
+    spaces: dict[int, list[_Ranked]] = {}
+    for one in ranked:
+        spaces.setdefault(id(one.exploration), []).append(one)
+    for number, space in enumerate(spaces.values(), taken + 1):
+        first, names = space[0], [one.verdict.property for one in space]
         try:
-            text = ranked_text(found.prepared, kept, names)
+            text = ranked_text(first.prepared, first.exploration.layout.fields, names, first.families)
         except NotRankable:
             left_out |= dict.fromkeys(names, NOT_WRITTEN)
             continue
-        yield Part(found.exploration, f"system.{number}.smt2", text, tuple(claims[key]), unlimited=unlimited)
+        claims = tuple(_claim_of(one.verdict, one.exploration, run) for one in space)
+        yield Part(first.exploration, f"system.{number}.smt2", text, claims, unlimited=first.unlimited)
 
 
 def _claim_of(verdict: Verdict, exploration: AnyExploration, run: Run) -> Claim:

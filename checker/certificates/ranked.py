@@ -1,9 +1,10 @@
-"""The system behind a pass for any number of faults: each step ends with ranks in place of leader epochs.
+"""The system of states with ranks in place of epochs: each step ends with the ranks.
 
-The explorer keeps one state of all those that differ only in the labels of leader epochs: the one with ranks
-(checker/reductions/ranking.py). Here the ranks are part of the system, as terms: the next value of each leader epoch is
-its rank among the next values of all of them. So a checker needs no rule about ranks. No guard asks whether a further
-epoch fits below the bound, so an epoch beyond the bound is a value outside its domain, and a checker refuses the step.
+For any number of faults, and with the reduction of ranked epochs, the explorer keeps one state of all those that differ
+only in the labels of epochs: the one with ranks (checker/reductions/ranking.py). Here the ranks are part of the system,
+as terms: the next value of each epoch is its rank among the next values of all of them. So a checker needs no rule
+about ranks. No guard asks whether a further epoch fits below a bound, so an epoch beyond the bound is a value outside
+its domain, and a checker refuses the step.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from proofka.checker.reductions.ranking import check_ranked
 from proofka.model.deployment.deployment import Deployment
 from proofka.model.language import Action, Ranked, TransitionSystem, Variable
 from proofka.model.pipeline import build
-from proofka.model.replication.controller import epoch_left
+from proofka.model.replication import controller
+from proofka.model.sequencing import idempotence
 from proofka.properties.catalogue import properties_of
 
 
@@ -31,12 +33,13 @@ def models_with_ranks(deployment: Deployment) -> Iterator[Prepared]:
         yield prepare(build(with_epochs(deployment, ranks)))
 
 
-def ranked_text(prepared: Prepared, kept: Collection[str], properties: Sequence[str]) -> SystemText:
-    """Return the text of the part of a system with these variables, with ranks in place of leader epochs.
+def ranked_text(
+    prepared: Prepared, kept: Collection[str], properties: Sequence[str], families: Collection[str] = (LEADER_EPOCH,)
+) -> SystemText:
+    """Return the text of the part of a system with these variables, with ranks in place of the epochs of ``families``.
 
-    ``prepared``: a model of :func:`models_with_ranks`. Raise
-    :class:`~proofka.checker.reductions.ranking.NotRankable` if a term does more with leader epochs than compare them
-    and copy them, and ValueError for a variable or a property that the model does not have.
+    Raise :class:`~proofka.checker.reductions.ranking.NotRankable` if a term does more with these epochs than compare
+    them and copy them, and ValueError for a variable or a property that the model does not have.
     """
     whole = prepared.model.system
     variables = tuple(variable for variable in whole.variables if variable.name in kept)
@@ -47,23 +50,26 @@ def ranked_text(prepared: Prepared, kept: Collection[str], properties: Sequence[
     asked = [asked_of(known[name], unbounded) for name in properties]
     actions = [written(action, set(kept), unbounded) for action in whole.actions]
     part = replace(whole, variables=variables, actions=tuple(action for action in actions if action.updates))
-    declared = next((family for family in whole.ranked if family.name == LEADER_EPOCH), None)
     predicates = [term for one in asked for term in (one.term, one.witness)]
-    family = None if declared is None else _rankable(declared, part, predicates, prepared)
-    if family is None:  # the part makes no new epochs, so their number is finite as it is
-        return SystemText(variables, part.actions, asked)
-    return SystemText(variables, [_with_ranks(action, family) for action in part.actions], asked)
+    ranked = part.actions
+    for declared in (family for family in whole.ranked if family.name in families):
+        family = _rankable(declared, part, predicates, prepared)
+        if family is not None:  # without new epochs their number is finite as it is
+            ranked = tuple(_with_ranks(action, family) for action in ranked)
+    return SystemText(variables, ranked, asked)
 
 
 @dataclass(frozen=True)
 class _Unbounded:
-    """A function that fills constants into a term, and the truth into the condition that a further epoch fits."""
+    """A function that fills constants into a term, and the truth into the conditions that a further epoch fits."""
 
     prepared: Prepared
 
     def __call__(self, term: z3.ExprRef) -> z3.ExprRef:
-        fits = epoch_left(self.prepared.model.pipeline)
-        return filler(self.prepared)(z3.substitute(term, (fits, z3.BoolVal(True))))
+        pipeline = self.prepared.model.pipeline
+        fits = [controller.epoch_left(pipeline)]
+        fits += [idempotence.epoch_left(pipeline)] if pipeline.deployment.producer.idempotence else []
+        return filler(self.prepared)(z3.substitute(term, *((one, z3.BoolVal(True)) for one in fits)))
 
 
 def _rankable(

@@ -6,6 +6,7 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 from proofka.checker.archive import sha256_of_file
@@ -34,6 +35,7 @@ from proofka.checker.certificates.reading import (
 from proofka.checker.certificates.systems import limits_of, system_text, timed_text
 from proofka.checker.certificates.times import from_times
 from proofka.checker.check import prepare_groups, question_ids
+from proofka.checker.fixed_point import LEADER_EPOCH
 from proofka.checker.questions import Prepared
 from proofka.checker.reductions.ranking import NotRankable
 from proofka.checker.solver import Replayer
@@ -133,7 +135,9 @@ def _built(name: str, certificate: Certificate, prepared: Prepared, timing: Timi
     if name == SYSTEM:
         return system_text(prepared).text()
     asked = [claim.property for claim in claims]
-    if len(asked) != 1 or name not in certificate.times:
+    if name not in certificate.times:
+        return _nearest(certificate.systems[name], _ranked_texts(name, certificate, [prepared], asked))
+    if len(asked) != 1:
         raise TamperedDocument(f"{name} is a system with flags of {len(asked)} claims; a claim has its own")
     try:
         differences, bounds = from_times(certificate.times[name], prepared.model.system)
@@ -153,12 +157,38 @@ def _with_ranks(name: str, certificate: Certificate, claims: Sequence[Claimed]) 
     unlimited = frozenset(deployment.faults.any_number) & certificate.limits.keys()
     if any(claim.unlimited != unlimited for claim in claims):
         raise TamperedDocument(f"{name}: the kinds of fault without a limit are not those of {DEPLOYMENT}")
-    text = certificate.systems[name]
-    kept, asked = set(_DECLARED.findall(text)), [claim.property for claim in claims]
-    try:
-        built = [ranked_text(model, kept, asked).text() for model in models_with_ranks(deployment)]
-    except (ValueError, NotRankable) as error:
-        raise TamperedDocument(f"{name} is no system with ranks of {DEPLOYMENT}: {error}") from None
+    asked, models = [claim.property for claim in claims], list(models_with_ranks(deployment))
+    return _nearest(certificate.systems[name], _ranked_texts(name, certificate, models, asked, [(LEADER_EPOCH,)]))
+
+
+def _ranked_texts(
+    name: str,
+    certificate: Certificate,
+    models: Sequence[Prepared],
+    asked: Sequence[str],
+    of: Sequence[tuple[str, ...]] = (),
+) -> list[str]:
+    """Return the texts that a system with ranks can have: of a model, for some families of epochs.
+
+    ``of``: the families of each text; by default every choice of the declared ones. Raise TamperedDocument if there is
+    no such text.
+    """
+    kept = set(_DECLARED.findall(certificate.systems[name]))
+    texts, why = [], "no epochs can be ranked"
+    for model in models:
+        declared = [family.name for family in model.model.system.ranked]
+        for families in of or [one for size in (1, 2) for one in combinations(declared, size)]:
+            try:
+                texts.append(ranked_text(model, kept, asked, families).text())
+            except (ValueError, NotRankable) as error:
+                why = str(error)
+    if not texts:
+        raise TamperedDocument(f"{name} is no system with ranks of {DEPLOYMENT}: {why}")
+    return texts
+
+
+def _nearest(text: str, built: Sequence[str]) -> str:
+    """Return the text itself if it is one of those that were built, and else the first of those."""
     return text if text in built else built[0]
 
 

@@ -1,4 +1,4 @@
-"""Certificates of passes for any number of faults: the system with ranks, and what is refused."""
+"""Certificates of states with ranks: for any number of faults, and with ranked epochs; and what is refused."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 import z3
 
 from proofka.checker import fixed_point
+from proofka.checker.budget import Budget
+from proofka.checker.certificates import claims
 from proofka.checker.certificates.agreement import CoversFewerFaults, claims_agree
 from proofka.checker.certificates.ranked import _Unbounded, _with_ranks, ranked_text
 from proofka.checker.certificates.reading import read_certificate
@@ -18,17 +20,22 @@ from proofka.checker.certificates.systems import written
 from proofka.checker.certificates.verifying import verify_certificate
 from proofka.checker.certificates.writing import write_certificate
 from proofka.checker.check import Run
+from proofka.checker.engine import EMBEDDED
 from proofka.checker.fixed_point import LEADER_EPOCH, with_epochs
-from proofka.checker.questions import LIMIT, Prepared, prepare
+from proofka.checker.questions import LIMIT, Prepared, group, prepare
+from proofka.checker.reductions.choice import USED_UNLESS_TOLD_OTHERWISE, Reduction
 from proofka.checker.reductions.ranking import NotRankable, ranked_state
 from proofka.checker.tampered import TamperedDocument
+from proofka.model.faults import Fault
 from proofka.model.language import Ranked
 from proofka.model.pipeline import build
 from proofka.model.replication import controller
-from tests.checker.asking import run
+from proofka.properties.catalogue import properties_of
+from tests.checker.asking import SMALL, example, run
 from tests.checker.certificates.accepting import answer, certified
 from tests.checker.certificates.accepting import changed as with_changes
 from tests.checker.test_any_number import two_brokers
+from tests.deployments import changed
 
 pytestmark = pytest.mark.usefixtures("no_fast_checker")
 TEXT = "certificate.txt"
@@ -169,7 +176,7 @@ def test_a_guard_that_still_asks_for_the_bound_is_refused(model: Prepared, monke
     def differently(pipeline: object) -> z3.BoolRef:
         return z3.Not(fits(pipeline))  # a term that no guard has
 
-    monkeypatch.setattr("proofka.checker.certificates.ranked.epoch_left", differently)
+    monkeypatch.setattr(controller, "epoch_left", differently)
     with pytest.raises(NotRankable, match="depends on more than the order"):
         ranked_text(model, kept, ["no-acked-loss"])
 
@@ -184,3 +191,23 @@ def test_a_guard_that_still_asks_for_the_bound_is_refused(model: Prepared, monke
 def test_a_text_that_the_model_does_not_have_is_named(certificate: Path, change: Callable[[bytes], bytes]) -> None:
     with pytest.raises(TamperedDocument):
         verify_certificate(with_changes(certificate, {"system.1.smt2": change}))
+
+
+@pytest.mark.parametrize("name", ["acks-all-min-isr-2", "idempotent-restart"])
+def test_ranked_epochs_are_certified_with_violations_and_passes(name: str, tmp_path: Path) -> None:
+    asked_for = example(name, (Fault.KILL, Fault.PRODUCER_CRASH), 1)
+    small = changed(asked_for, bounds=replace(SMALL, epochs=6, producer_epochs=4), replicas=2)
+    reductions = USED_UNLESS_TOLD_OTHERWISE | {Reduction.RANKED_EPOCHS}
+    names = ("no-acked-loss", "no-log-duplicate", "recoverability")
+    model = prepare(build(small))
+    groups = group(model, [prop for prop in properties_of(model.model.pipeline) if prop.name in names])
+    finished = Run(small, model, groups, Budget(threads=2), EMBEDDED, reductions)
+    finished.explore(None)
+    assert any(one.canonical is not None for one in finished.explorations)
+    told = certified(finished, tmp_path / "a.cert")
+    assert told.certified
+    assert claims.NOT_WRITTEN not in told.left_out.values()
+    assert verify_certificate(tmp_path / "a.cert").is_accepted
+    weaker = with_changes(tmp_path / "a.cert", {"system.1.smt2": lambda text: text.replace(b"(>= ", b"(> ", 1)})
+    with pytest.raises(TamperedDocument, match=r"system\.1\.smt2 is another system"):
+        verify_certificate(weaker)
