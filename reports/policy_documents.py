@@ -1,9 +1,9 @@
-"""Decisions on rules in public use as JSON, and back."""
+"""Decisions on the rules of a policy as JSON, and those on rules in public use back again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -26,6 +26,28 @@ def to_json(judged: JudgedRules) -> str:
     decided = judged.judgements.items()
     judgements = [{"matrix": matrix, "given": given, **asdict(one)} for (_, matrix, given), one in decided]
     return json.dumps({"matrices": matrices, "judgements": judgements}, indent=1) + "\n"
+
+
+FORMAT = 1
+"""Version of the layout of the answer of ``proofka policy --json``."""
+
+
+def answer_of(
+    policy: str, matrix: JudgedMatrix, judgements: Sequence[Judgement], *, given: str, problems: Sequence[str]
+) -> dict[str, Any]:
+    """Return the answer of ``proofka policy`` as one JSON object.
+
+    ``policy``: the file. ``given``: the condition of the policy on all deployments, or an empty text. ``problems``: the
+    rules that cannot be read or decided, a message each.
+    """
+    return {
+        "format": FORMAT,
+        "policy": policy,
+        "given": given,
+        "matrix": asdict(matrix),
+        "judgements": [asdict(one) for one in judgements],
+        "problems": list(problems),
+    }
 
 
 def from_json(text: str) -> JudgedRules:

@@ -396,7 +396,7 @@ Master = Annotated[
 Stats = Annotated[
     bool, typer.Option("--stats", help="Print cache hits, and the cost of each superstep of Spark (default: off).")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON (default: as text).")]
+Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON (default: as text).")]
 SwitchOn = Annotated[
     list[str] | None,
     typer.Option(

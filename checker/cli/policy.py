@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import threading
 from functools import partial
@@ -12,7 +13,7 @@ import typer
 
 from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_NO_POLICY, EXIT_UNDECIDED, EXIT_VACUOUS, EXIT_VIOLATED
 from proofka.checker.cli.errors import complain, fail, one_line_errors
-from proofka.checker.cli.options import FaultsOfPolicy, MemoryEach, SecondsEach
+from proofka.checker.cli.options import FaultsOfPolicy, Json, MemoryEach, SecondsEach
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from proofka.checker.policies.exploring import Explored, Limits
     from proofka.checker.policies.members import Audited, Members
     from proofka.checker.policies.policy import Policy
-    from proofka.properties.judged_policy import Judgement
+    from proofka.properties.judged_policy import JudgedMatrix, Judgement
 
 _ORDER = (EXIT_NO_POLICY, EXIT_VIOLATED, EXIT_UNDECIDED, EXIT_VACUOUS)
 
@@ -72,6 +73,7 @@ def policy(
     faults: FaultsOfPolicy = None,
     seconds: SecondsEach = None,
     memory: MemoryEach = None,
+    json_output: Json = False,
 ) -> None:
     """Decide the rules of a policy: which deployments they allow that lack a property, and forbid that have it.
 
@@ -89,15 +91,24 @@ def policy(
     if derive is not None:
         if prop is not None:
             fail("--property belongs to a policy FILE; --derive names its property itself")
+        if json_output:
+            fail("--json belongs to a policy FILE; --derive writes its rule with --out DIR")
         from proofka.checker.cli.deriving import derive_rule
 
         raise typer.Exit(derive_rule(derive, matrix, faults, limits, clauses=clauses, out=out))
     assert file is not None
-    raise typer.Exit(_decide(file, prop, matrix, faults, limits, out))
+    raise typer.Exit(_decide(file, prop, matrix, faults, limits, out, as_json=json_output))
 
 
 def _decide(
-    file: Path, prop: str | None, matrix: Path | None, faults: str | None, limits: Limits, out: Path | None
+    file: Path,
+    prop: str | None,
+    matrix: Path | None,
+    faults: str | None,
+    limits: Limits,
+    out: Path | None,
+    *,
+    as_json: bool,
 ) -> int:
     from proofka.checker.policies.deciding import properties_of
     from proofka.checker.policies.errors import PolicyError
@@ -126,13 +137,32 @@ def _decide(
     for problem in problems:
         complain(str(problem))
     if not readable.rules:
+        if as_json:
+            _print_json(file, members.told(None), (), problems, given="")
         return EXIT_NO_POLICY
     audited, explored = explored_members(members, asked, limits)
     judgements = _judgements(readable, own, audited, limits, whole=not problems)
     given = "" if policy.given is None else policy.given.text
-    _tell(file, judgements, audited, explored, out=out, given=given)
+    _tell(file, judgements, audited, explored, out=out, given=given, on_error=as_json)
+    if as_json:
+        _print_json(file, members.told(explored), judgements, problems, given=given)
     statuses = {_status(one) for one in deciding(judgements, readable)} | ({EXIT_NO_POLICY} if problems else set())
     return next((status for status in _ORDER if status in statuses), EXIT_HOLDS)
+
+
+def _print_json(
+    file: Path,
+    matrix: JudgedMatrix,
+    judgements: Sequence[Judgement],
+    problems: Sequence[PolicyError],
+    *,
+    given: str,
+) -> None:
+    """Print the answer as one JSON object."""
+    from proofka.reports.policy_documents import answer_of
+
+    answer = answer_of(str(file), matrix, judgements, given=given, problems=[str(problem) for problem in problems])
+    typer.echo(json.dumps(answer, ensure_ascii=False))
 
 
 def known_property(name: str, option: str) -> str:
@@ -235,8 +265,12 @@ def _tell(
     *,
     out: Path | None,
     given: str,
+    on_error: bool,
 ) -> None:
-    """Print the decisions, and write the witnesses into a folder if there is one."""
+    """Print the decisions, and write the witnesses into a folder if there is one.
+
+    ``on_error``: print to standard error, because standard output takes JSON.
+    """
     from proofka.checker.policies.witnesses import deployment_file, write_witness
     from proofka.reports.console import console
     from proofka.reports.policies import print_judgements
@@ -256,4 +290,4 @@ def _tell(
             with one_line_errors():
                 written = write_witness(out, name, text)
             commands[witness.name] = f"the whole answer: proofka check {shlex.quote(str(written))}"
-    print_judgements(console(), audited.members.told(explored), judgements, commands, given)
+    print_judgements(console(stderr=on_error), audited.members.told(explored), judgements, commands, given)

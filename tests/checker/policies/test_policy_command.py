@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,6 @@ KILL = (("kill", 1),)
 
 def outcome(question: Question, *_: Any) -> Outcome:
     """Return an outcome in place of exploring: acks=all and two replicas have every property."""
-    import json
-
     deployment = from_document(json.loads(question.document))
     if deployment.producer.acks.value == "all" and deployment.cluster.replicas > 1:
         return Outcome(Status.HOLDS, of=question.digest)
@@ -153,3 +152,26 @@ def test_matrix_without_the_property_has_no_derived_rule(folder: Path, monkeypat
     ran = CliRunner().invoke(cli.app, words)
     assert ran.exit_code == 3
     assert "no rule was found" in ran.stdout
+
+
+def test_decisions_are_printed_as_one_json_object(folder: Path) -> None:
+    rules = "  - acks == all and replicas >= 2\n  - acks == all\n  - cel: size(x) > 1\n"
+    ran = policy(folder, rules, "--json", head="property: no-acked-loss\ngiven: replicas <= 3\n")
+    assert ran.exit_code == 10
+    answer = json.loads(ran.stdout)
+    assert (answer["format"], answer["given"]) == (1, "replicas <= 3")
+    assert [one["sufficient"] for one in answer["judgements"]] == ["sufficient", "not sufficient"]
+    wrong = answer["judgements"][1]["allowed_wrongly"]
+    assert wrong["status"] == "violated"
+    assert wrong["faults"] == [["kill", 1]]
+    assert sum(answer["judgements"][0]["counts"]["allowed"].values()) > 0
+    (problem,) = answer["problems"]
+    assert problem in " ".join(ran.stderr.split())
+
+
+def test_a_policy_without_a_readable_rule_is_json_as_well(folder: Path) -> None:
+    ran = policy(folder, "  - aks == all\n", "--json")
+    assert ran.exit_code == 10
+    answer = json.loads(ran.stdout)
+    assert answer["judgements"] == []
+    assert len(answer["problems"]) == 1
