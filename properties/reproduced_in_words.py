@@ -15,6 +15,10 @@ MARKS = {REPRODUCED: "✓", DIVERGED: "✗", NOT_FAILED: "✗", NOT_STEERABLE: "
 """The mark before an outcome, by its kind."""
 
 
+EPOCHS = "note: the sentences of the trace count leader epochs from 1, and Kafka counts them from 0"
+"""The sentence below observations that name leader epochs."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of text. ``first``: what stands before the line; ``rest``: before its parts, where the line is broken."""
@@ -43,6 +47,8 @@ def in_words(
             yield Line(texts.get(step, ""), f"{step:3} ", "    ")
         for fact in facts:
             yield Line(f"{fact.source}: {fact.text}", "      ", "        ")
+    if any("epoch" in fact.text for fact in outcome.facts):
+        yield Line(EPOCHS, "  ", "    ")
     for changed in outcome.changed:
         if changed not in told:
             yield Line(f"changed: {changed_in_words(changed)}", "  ", "    ")

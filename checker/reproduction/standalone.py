@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="run.sh",
         description="Replay the trace that README.md tells, on a throw-away Kafka cluster on this machine.",
         epilog="Exit status: 0 reproduced, 2 something is missing or the cluster did not start, 3 the cluster diverged "
-        "from the trace, 4 a step of the trace cannot be steered, 130 Ctrl-C.",
+        "from the trace or the failure was not observed, 4 a step of the trace cannot be steered, 130 Ctrl-C.",
     )
     parser.add_argument(
         "--kafka-home",

@@ -74,7 +74,7 @@ def test_document_is_verified_as_written(document: Document) -> None:
     kinds = {line.partition(":")[0]: line for line in found.lines}
     as_told = "names, notes, the command, and the source files of settings"
     assert list(kinds) == ["settings", "known defects", "ids", "traces", as_told]
-    assert f"{len(traces)} traces of {len(violated)} properties replayed" in kinds["traces"]
+    assert f"{len(traces)} traces of {len(violated)} properties replayed on the model" in kinds["traces"]
 
 
 def test_known_defects_of_another_register_are_not_verified(document: Document) -> None:
