@@ -101,7 +101,8 @@ def _lines(document: Document) -> Iterator[str]:
     traces = sum(len(verdict["traces"]) for verdict in violated)
     if traces:
         of = counted(len(violated), "property", "properties")
-        yield f"traces: {counted(traces, 'trace')} of {of} replayed on the model: steps are allowed, ends violate the property"
+        replayed = f"traces: {counted(traces, 'trace')} of {of} replayed on the model"
+        yield f"{replayed}: steps are allowed, ends violate the property"
     told = {
         "sensitivities": document["sensitivities"] or document.get("others_tried"),
         "thresholds": document["thresholds"] or document.get("others_tried"),
