@@ -230,6 +230,7 @@ class Part:
                 demand(kind not in self.covering and kind != by, f"{kind} is covered twice, or by itself")
                 self.covering[kind] = by
             case ["unlimited", str(kind)] if kind in self.limits and kind not in self.unlimited:
+                demand(not self.sets and not self.claims, f"the unlimited kind {kind} stands behind a set or a claim")
                 self.unlimited.add(kind)
             case ["set", [*kinds]] if (faults := tuple(sorted(known(kinds, self.limits)))) not in self.sets:
                 self.sets[faults] = []

@@ -183,7 +183,8 @@ impl Part {
             }
             [Symbol("unlimited"), Symbol(kind)] => {
                 let first = limits.contains_key(*kind) && self.unlimited.insert(kind.to_string());
-                need!(first, "{kind} has no limit, or is unlimited twice");
+                let early = self.sets.is_empty() && self.claims.is_empty();
+                need!(first && early, "{kind} has no limit, is unlimited twice, or stands behind a set or a claim");
             }
             [Symbol("set"), List(kinds)] => {
                 self.last_set = faults(kinds, limits)?;

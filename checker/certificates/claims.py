@@ -23,6 +23,9 @@ from proofka.model.language import Action
 from proofka.properties.catalogue import properties_of
 from proofka.properties.verdict import Status, Verdict
 
+BEYOND_THE_SETS = "the violation needs more faults or leader epochs than the explored sets have"
+"""The reason against a claim on a violation that only the search for any number of faults has found."""
+
 RESTS_ON_TIMES = "the verdict rests on times"
 """The reason against a claim whose times this version cannot certify."""
 
@@ -56,6 +59,8 @@ def claims_of(run: Run) -> Claims:
         exploration = run.explorations[number]
         if (reason := _uncertified(verdict, exploration)) is not None:
             left_out[name] = reason
+        elif name in run.closures and verdict.status is Status.VIOLATED:
+            left_out[name] = BEYOND_THE_SETS
         elif not _is_free_of_times(verdict, exploration, run):
             part = _timed(verdict, exploration, run, f"system.{len(timed) + 1}.smt2")
             if part is None:

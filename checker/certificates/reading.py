@@ -232,7 +232,10 @@ def expressions(text: str) -> Expressions:
 
 @dataclass
 class _Told:
-    """The commands of ``certificate.txt``. ``rows``: members with the bytes of a row, without ranks."""
+    """The commands of ``certificate.txt``.
+
+    ``rows``: members with the bytes of a row, without ranks. ``earlier_claims``: number of claims of earlier parts.
+    """
 
     model: str = ""
     limits: dict[str, int] = field(default_factory=dict)
@@ -240,6 +243,7 @@ class _Told:
     words: int = 1
     rows: list[tuple[str, int]] = field(default_factory=list)
     unlimited: frozenset[str] = frozenset()
+    earlier_claims: int = 0
     claims: list[Claimed] = field(default_factory=list)
 
 
@@ -255,8 +259,10 @@ def _read(commands: Expressions) -> _Told:
             if NAME_OF_SYSTEM.fullmatch(str(words[0])) is None:
                 raise ValueError(f"a system has another name: {str(words[0])[:60]!r}")
             told.systems.append(words[0])
-            told.words, told.unlimited = 1, frozenset()
+            told.words, told.unlimited, told.earlier_claims = 1, frozenset(), len(told.claims)
         elif head == "unlimited":
+            if len(told.claims) > told.earlier_claims:
+                raise ValueError("an unlimited kind stands behind a claim of its part")
             told.unlimited |= {str(words[0])}
         elif head == "field":
             told.words = max(told.words, 1 + int(words[1]) // 64)

@@ -121,7 +121,16 @@ def _compared(certificate: Certificate) -> Iterator[str]:
     if dict(certificate.limits) != limits_of(deployment, prepared):
         raise TamperedDocument("the limits of faults are not those of deployment.json")
     ids = question_ids(deployment, prepared, groups)
+    asked_for = frozenset(deployment.faults.any_number) & certificate.limits.keys()
     for claim in certificate.claims:
+        if claim.unlimited not in (frozenset(), asked_for):
+            raise TamperedDocument(
+                f"{claim.property}: the kinds of fault without a limit are not those of {DEPLOYMENT}"
+            )
+        if asked_for and not claim.unlimited and not claim.smallest:
+            raise TamperedDocument(
+                f"{claim.property}: the claim is for a number of faults, and its question is for any number"
+            )
         if ids.get(claim.property) != claim.id:
             raise TamperedDocument(f"{claim.property}: the id of the claim is not that of its question")
     yield f"ids: {_number(certificate.claims)} computed again, and equal"

@@ -250,6 +250,12 @@ CLAIM_TEXTS = (
     in_claims("a kind is covered twice", "(covered kill power-loss)", "(covered kill erase) (covered kill power-loss)"),
     in_claims("an unlimited kind is unknown", "(unlimited kill)", "(unlimited flood)"),
     in_claims("a kind is unlimited twice", "(unlimited kill)", "(unlimited kill) (unlimited kill)"),
+    in_claims("an unlimited kind stands behind a set", '(rows "3/0.0")', '(rows "3/0.0") (unlimited power-loss)'),
+    in_claims(
+        "an unlimited kind stands behind a claim",
+        '(claim "readable" "88bb" 2)',
+        '(claim "readable" "88bb" 2) (unlimited power-loss)',
+    ),
     in_claims("steps without a fault are unlimited", "(unlimited kill)", "(unlimited none)"),
     in_claims("an unlimited kind is covered", "(unlimited kill)", "(unlimited kill) (covered kill power-loss)"),
     in_claims("an unlimited kind covers another", "(unlimited kill)", "(unlimited kill) (covered power-loss kill)"),

@@ -15,7 +15,7 @@ from proofka.checker.budget import Budget
 from proofka.checker.certificates import claims
 from proofka.checker.certificates.agreement import CoversFewerFaults, claims_agree
 from proofka.checker.certificates.ranked import _Unbounded, _with_ranks, ranked_text
-from proofka.checker.certificates.reading import read_certificate
+from proofka.checker.certificates.reading import NoCertificate, read_certificate
 from proofka.checker.certificates.systems import written
 from proofka.checker.certificates.verifying import verify_certificate
 from proofka.checker.certificates.writing import write_certificate
@@ -31,6 +31,7 @@ from proofka.model.language import Ranked
 from proofka.model.pipeline import build
 from proofka.model.replication import controller
 from proofka.properties.catalogue import properties_of
+from tests.certificates.reading import members_of
 from tests.checker.asking import SMALL, example, run
 from tests.checker.certificates.accepting import answer, certified
 from tests.checker.certificates.accepting import changed as with_changes
@@ -123,6 +124,49 @@ def test_a_space_that_a_bound_on_epochs_closed_is_refused_by_the_checker(
     status, text = answer(tmp_path / "a.cert")
     assert status == 1
     assert text.startswith(("refused: outside", "refused: step", "refused: unlimited"))
+
+
+@pytest.fixture(scope="module")
+def bounded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a certificate for one kill, of a system with a bound on leader epochs."""
+    folder = tmp_path_factory.mktemp("bounded")
+    deployment = with_epochs(two_brokers(folder, "{total: 1, kill: 1}"), 3)
+    assert certified(run(deployment, ["no-acked-loss"]), folder / "a.cert").certified == ("no-acked-loss",)
+    return folder / "a.cert"
+
+
+@pytest.mark.parametrize("place", [b"(set ())", b"(claim ", b"(witness "])
+def test_a_kind_that_is_declared_unlimited_is_noticed_wherever_it_stands(bounded: Path, place: bytes) -> None:
+    """A kind behind the claim was no kind of the claim for ``verify``, and one for the checkers."""
+    text = with_text(bounded)
+    assert place in text
+    other = with_changes(bounded, {TEXT: lambda text: text.replace(place, b"(unlimited kill)\n" + place, 1)})
+    with pytest.raises((TamperedDocument, NoCertificate)):
+        verify_certificate(other)
+    assert answer(other)[0] != 0
+
+
+def test_a_kind_behind_all_claims_is_refused_by_everyone(bounded: Path) -> None:
+    other = with_changes(bounded, {TEXT: lambda text: text + b"(unlimited kill)\n"})
+    with pytest.raises(NoCertificate, match="stands behind a claim"):
+        verify_certificate(other)
+    status, told = answer(other)
+    assert (status, "stands behind a set or a claim" in told) == (2, True)
+
+
+def test_a_pass_for_a_number_of_faults_is_no_answer_to_a_question_for_any_number(bounded: Path, tmp_path: Path) -> None:
+    asked_for = tmp_path / "any.cert"
+    certified(run(with_epochs(two_brokers(tmp_path, "{kill: any}"), 3), ["no-acked-loss"]), asked_for)
+    members = members_of(asked_for.read_bytes())
+    (claim,) = read_certificate(asked_for).claims
+    (bounded_claim,) = read_certificate(bounded).claims
+
+    def with_id(text: bytes) -> bytes:
+        return text.replace(bounded_claim.id.encode(), claim.id.encode()).replace(b"(limit kill 1)", b"(limit kill 9)")
+
+    other = with_changes(bounded, {TEXT: with_id, "deployment.json": lambda _: members["deployment.json"]})
+    with pytest.raises(TamperedDocument, match="for a number of faults, and its question is for any number"):
+        verify_certificate(other)
 
 
 def test_a_certificate_for_a_number_of_faults_is_less_than_a_verdict_for_any_number(certificate: Path) -> None:
