@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 
 from proofka.properties.reproduced import DIVERGED, NOT_FAILED, NOT_STEERABLE, REPRODUCED, Outcome, digest
 from proofka.properties.verdict import Step
@@ -87,11 +87,9 @@ def _wrong_step(outcome: Outcome, actions: Sequence[str]) -> str | None:
 def _wrong_run(outcome: Outcome) -> str | None:
     """Return what is wrong with the date of a run, or with its observations."""
     try:
-        on = date.fromisoformat(outcome.on)
+        date.fromisoformat(outcome.on)
     except ValueError:
         return f"has the date {outcome.on}, which does not exist"
-    if on > datetime.now(UTC).date() + timedelta(days=1):
-        return f"has the date {outcome.on}, which has not come yet"
     if not outcome.clients and outcome.kind != NOT_STEERABLE:
         return f"is {outcome.kind}, but names no client"
     if outcome.on < FIRST_REPLAY:
