@@ -70,7 +70,8 @@ def _row(asked: str, file: Path, certcheck: Path, *, most_plain: int, most_tlc: 
     slow = _processor_seconds(plain) if written.states <= most_plain else None
     claims = f"{len(written.certified)} of {len(written.certified) + len(written.left_out)}"
     size = f"{file.stat().st_size / written.states:.2f}"
-    tlc = _by_tlc(deployment, int(faults)) if written.states <= most_tlc else " | "
+    is_for_tlc = faults.isdigit() and written.states <= most_tlc
+    tlc = _by_tlc(deployment, int(faults)) if is_for_tlc else " | "
     figures = f"{explored:.1f} | {wrote:.1f} | {fast:.2f} | {'' if slow is None else f'{slow:.0f}'} | {tlc}"
     return f"| {name} | {faults} | {claims} | {written.states:,} | {size} | {figures} |"
 

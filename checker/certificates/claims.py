@@ -9,7 +9,7 @@ from proofka.checker.budget import Meter
 from proofka.checker.certificates.part import Claim, Part, Smallest
 from proofka.checker.certificates.ranked import ranked_text
 from proofka.checker.certificates.reading import SYSTEM
-from proofka.checker.certificates.systems import limits_of, system_text, timed_text
+from proofka.checker.certificates.systems import limits_of, system_text, timed_text, unlimited_in
 from proofka.checker.check import Run
 from proofka.checker.exploration import AnyExploration
 from proofka.checker.fixed_point import LEADER_EPOCH
@@ -134,9 +134,8 @@ def _of_any_number(verdict: Verdict, run: Run) -> _Ranked:
     """Return a pass for any number of faults with its states."""
     found = run.closures[verdict.property].fixed_point
     assert found is not None, "a pass for any number of faults rests on a fixed point"
-    kinds = limits_of(run.deployment, run.prepared).keys()
-    unlimited = tuple(kind for kind in run.deployment.faults.any_number if kind in kinds)
-    return _Ranked(verdict, found.prepared, found.exploration, (LEADER_EPOCH,), unlimited)
+    unlimited = unlimited_in(run.deployment, limits_of(run.deployment, run.prepared))
+    return _Ranked(verdict, found.prepared, found.exploration, (LEADER_EPOCH,), tuple(sorted(unlimited)))
 
 
 def _with_ranks(ranked: Iterable[_Ranked], run: Run, taken: int, left_out: dict[str, str]) -> Iterator[Part]:

@@ -25,6 +25,11 @@ def limits_of(deployment: Deployment, prepared: Prepared) -> dict[str, int]:
     return {kind: most.get(kind, 0) for kind in sorted(kind.value for kind in kinds)}
 
 
+def unlimited_in(deployment: Deployment, limits: Collection[str]) -> frozenset[str]:
+    """Return the kinds of fault of which a deployment asks for any number, of those that the system's actions have."""
+    return frozenset(deployment.faults.any_number).intersection(limits)
+
+
 def system_text(prepared: Prepared) -> SystemText:
     """Return the text of the whole system of a prepared model, with every property."""
     constant = {str(variable) for variable, _ in prepared.constants}

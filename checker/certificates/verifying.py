@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -32,7 +32,7 @@ from proofka.checker.certificates.reading import (
     described,
     read_certificate,
 )
-from proofka.checker.certificates.systems import limits_of, system_text, timed_text
+from proofka.checker.certificates.systems import limits_of, system_text, timed_text, unlimited_in
 from proofka.checker.certificates.times import from_times
 from proofka.checker.check import prepare_groups, question_ids
 from proofka.checker.fixed_point import LEADER_EPOCH
@@ -121,7 +121,7 @@ def _compared(certificate: Certificate) -> Iterator[str]:
     if dict(certificate.limits) != limits_of(deployment, prepared):
         raise TamperedDocument("the limits of faults are not those of deployment.json")
     ids = question_ids(deployment, prepared, groups)
-    asked_for = frozenset(deployment.faults.any_number) & certificate.limits.keys()
+    asked_for = unlimited_in(deployment, certificate.limits)
     for claim in certificate.claims:
         if claim.unlimited not in (frozenset(), asked_for):
             raise TamperedDocument(
@@ -163,42 +163,48 @@ def _with_ranks(name: str, certificate: Certificate, claims: Sequence[Claimed]) 
     say nothing about further faults.
     """
     deployment = from_document(certificate.deployment)
-    unlimited = frozenset(deployment.faults.any_number) & certificate.limits.keys()
+    unlimited = unlimited_in(deployment, certificate.limits)
     if any(claim.unlimited != unlimited for claim in claims):
         raise TamperedDocument(f"{name}: the kinds of fault without a limit are not those of {DEPLOYMENT}")
-    asked, models = [claim.property for claim in claims], list(models_with_ranks(deployment))
+    asked, models = [claim.property for claim in claims], models_with_ranks(deployment)
     return _nearest(certificate.systems[name], _ranked_texts(name, certificate, models, asked, [(LEADER_EPOCH,)]))
 
 
 def _ranked_texts(
     name: str,
     certificate: Certificate,
-    models: Sequence[Prepared],
+    models: Iterable[Prepared],
     asked: Sequence[str],
     of: Sequence[tuple[str, ...]] = (),
-) -> list[str]:
-    """Return the texts that a system with ranks can have: of a model, for some families of epochs.
+) -> Iterator[str]:
+    """Yield the texts that a system with ranks can have: of a model, for some families of epochs.
 
-    ``of``: the families of each text; by default every choice of the declared ones. Raise TamperedDocument if there is
-    no such text.
+    ``of``: the families of each text; by default every choice of the declared ones. Raise TamperedDocument at the end
+    if there was no such text.
     """
     kept = set(_DECLARED.findall(certificate.systems[name]))
-    texts, why = [], "no epochs can be ranked"
+    is_any, why = False, "no epochs can be ranked"
     for model in models:
         declared = [family.name for family in model.model.system.ranked]
         for families in of or [one for size in (1, 2) for one in combinations(declared, size)]:
             try:
-                texts.append(ranked_text(model, kept, asked, families).text())
+                text = ranked_text(model, kept, asked, families).text()
             except (ValueError, NotRankable) as error:
                 why = str(error)
-    if not texts:
+            else:
+                is_any = True
+                yield text
+    if not is_any:
         raise TamperedDocument(f"{name} is no system with ranks of {DEPLOYMENT}: {why}")
-    return texts
 
 
-def _nearest(text: str, built: Sequence[str]) -> str:
-    """Return the text itself if it is one of those that were built, and else the first of those."""
-    return text if text in built else built[0]
+def _nearest(text: str, built: Iterator[str]) -> str:
+    """Return the text itself if it is one of those that are built, and else the first of those.
+
+    The models of further texts are not built once the text was found.
+    """
+    first = next(built)
+    return text if text == first or text in built else first
 
 
 def _number(claims: Sequence[Claimed]) -> str:

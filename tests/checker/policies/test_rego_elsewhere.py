@@ -1,4 +1,4 @@
-"""Rules in Rego mean what another interpreter of Rego (rego-cpp) makes of them."""
+"""Rules in Rego have the answers that rego-cpp, another interpreter of Rego, gives."""
 
 from __future__ import annotations
 
