@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Check a certificate by the rules of docs/certificates.md, version 3: `python3 certcheck.py FILE.cert`.
+"""Check a certificate by the rules of docs/certificates.md, version 4: `python3 certcheck.py FILE.cert`.
 
-The program needs Python 3.10 or later and nothing else. `demand` names the rule that a file breaks; "format" is the
-page's section "The file". A state is one integer: word i of its row stands at bit 64 * i. A combination of faults is a
-sorted tuple of kinds, in which a kind stands as often as faults of this kind happen.
+The program needs Linux or macOS, Python 3.10 or later, and nothing else. `demand` names the rule that a file breaks;
+"format" is the page's section "The file". A state is one integer: word i of its row stands at bit 64 * i. A combination
+of faults is a sorted tuple of kinds, in which a kind stands as often as faults of this kind happen.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import resource
 import struct
 import sys
 import zlib
@@ -22,21 +23,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 Faults = tuple[str, ...]
-Places = dict[str, tuple[int, int]]  # the first bit and the width of each variable
-Term = namedtuple("Term", "text range reads level")  # Python's text; least and greatest number, or None; bits of names
+Moves = Callable[[Iterable[int]], Iterator[tuple[int, Any, int | None]]]
+Term = namedtuple("Term", "text sort reads")  # in Python; I (a number) or B (a truth value); a bit for each name read
 Action = namedtuple("Action", "number name kind guard updates")  # guard and updates are terms
 Claim = namedtuple("Claim", "name id total witnesses smallest")  # smallest: pairs of a combination and a trace
 
 UNREAD = {"README.txt", "deployment.json", "times.json"}
-FIRST_LINE = b"proofka-certificate 3\n"
+FIRST_LINE = b"proofka-certificate 4\n"
 HEAD = re.compile(rb"([0-9A-Za-z._/-]{1,100}) (0|[1-9][0-9]{0,17}) (0|[1-9][0-9]{0,17})\n")  # name, packed size, size
 SYSTEM = b"(set-info :smt-lib-version 2.6)\n(set-logic QF_LIA)\n"  # the first lines of a system
-DEEPEST, LEVELS, MOST = 100, 2000, 2**31  # open parentheses; levels of a term with its names replaced; numbers
-COST_OF_TEXT, COST_OF_MEMBER, COST_OF_STATE, COST_OF_WORD = 1200, 600, 500, 80  # bytes of memory, rounded up
-RESERVED = re.compile(
-    "!|_|as|let|exists|forall|match|par|BINARY|DECIMAL|HEXADECIMAL|NUMERAL|STRING|Bool|Int|xor|div|mod|abs|divisible"
-    "|assert|echo|exit|pop|push|(check-sat|declare|define|get|reset|set)(-[a-z-]+)?|[.@].*"
-)
+DEEPEST = 100  # open parentheses
 TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+|;[^\r\n]*)|(?P<negative>\(- [1-9][0-9]{0,17}\))|(?P<open>\()|(?P<close>\))"
     r'|(?:(?P<text>(?:"[^"\0-\x08\x0b\x0c\x0e-\x1f\x7f]*")+)|(?P<numeral>0|[1-9][0-9]{0,17})'
@@ -49,19 +45,13 @@ ATOMS: dict[str, Callable[[str], Any]] = {  # strings and keywords become lists 
     "numeral": int,
     "negative": lambda token: -int(token[3:-1]),
 }
-OPERATORS = {  # the sorts of the parts (B: Bool, I: Int); Python's text, and what stands there between the parts
-    "and": ("BB+", "({})", " and "), "or": ("BB+", "({})", " or "), "not": ("B", "(not {})", ""),
-    "=>": ("BB", "({})", " <= "), "=": ("BB|II", "({})", " == "), "distinct": ("BB|II", "({})", " != "),
-    "<": ("II", "({})", " < "), "<=": ("II", "({})", " <= "), ">": ("II", "({})", " > "), ">=": ("II", "({})", " >= "),
-    "+": ("II+", "sum(({}))", ", "), "-": ("II", "({})", " - "), "*": ("II", "({})", " * "),
-    "ite": ("BBB|BII", "({1} if {0} else {2})", ""),
+OPERATORS = {  # the sorts of the parts; the sort of the term; Python's text, and what stands there between the parts
+    "and": ("BB+", "B", "({})", " and "), "or": ("BB+", "B", "({})", " or "), "not": ("B", "B", "(not {})", ""),
+    "=>": ("BB", "B", "({})", " <= "), "=": ("BB|II", "B", "({})", " == "), "distinct": ("BB|II", "B", "({})", " != "),
+    "<": ("II", "B", "({})", " < "), "<=": ("II", "B", "({})", " <= "), ">": ("II", "B", "({})", " > "),
+    ">=": ("II", "B", "({})", " >= "), "+": ("II+", "I", "sum(({}))", ", "), "-": ("II", "I", "({})", " - "),
+    "*": ("II", "I", "({})", " * "), "ite": ("BBB|BII", "", "({1} if {0} else {2})", ""),
 }  # fmt: skip
-RANGE: dict[str, Callable[[Any, Any], tuple[int, int]]] = {  # the range of a number, from those of two parts
-    "+": lambda one, other: (one[0] + other[0], one[1] + other[1]),
-    "-": lambda one, other: (one[0] - other[1], one[1] - other[0]),
-    "*": lambda one, other: (min(x * y for x in one for y in other), max(x * y for x in one for y in other)),
-    "ite": lambda one, other: (min(one[0], other[0]), max(one[1], other[1])),
-}
 
 
 class Refused(Exception):
@@ -75,14 +65,13 @@ def demand(holds: object, reason: str, rule: str = "format") -> None:
 
 
 class Archive:
-    """The members of the file, and the memory that is left for their contents."""
+    """The members of the file."""
 
-    def __init__(self, file: BinaryIO, limit: int) -> None:
-        self.file, self.left = file, limit
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
         self.members: dict[str, tuple[int, int, int]] = {}  # the place of the packed content, its size, the size
-        demand(file.readline(len(FIRST_LINE)) == FIRST_LINE, "the first line is not that of a certificate of version 3")
+        demand(file.readline(len(FIRST_LINE)) == FIRST_LINE, "the first line is not that of a certificate of version 4")
         while head := file.readline(200):
-            self.take(COST_OF_MEMBER, "the list of members")
             found = HEAD.fullmatch(head)
             if not found or found[1].decode() in self.members:
                 raise Refused("format", f"a member twice, or no head of a member: {head.decode('latin-1')}")
@@ -91,32 +80,20 @@ class Archive:
         demand(file.tell() == file.seek(0, 2), "the last member is cut off")
         self.unread = self.members.keys() - UNREAD
 
-    def take(self, amount: int, what: str) -> None:
-        """Refuse what needs more memory than is left, before the memory is taken (rule `memory`)."""
-        self.left -= amount
-        demand(self.left >= 0, f"{what} needs more memory than --memory allows", "memory")
-
-    def read(self, name: str, cost: int) -> bytes:
-        """Return a member's content, each byte of which needs `cost` bytes of memory."""
+    def read(self, name: str) -> bytes:
+        """Return the content of a member."""
         demand(name in self.members, f"the member {name} is missing")
         (place, packed, size), inflater = self.members[name], zlib.decompressobj()
         self.unread.discard(name)
-        self.take(size * cost + packed, name)
         self.file.seek(place)
-        try:
-            content = inflater.decompress(self.file.read(packed), size + 1)
-        except zlib.error:
-            raise Refused("format", f"{name} is damaged") from None
+        content = inflater.decompress(self.file.read(packed), size + 1)
         demand(inflater.eof and not inflater.unused_data and len(content) == size, f"{name} has another size")
         return content
 
 
 def expressions(content: bytes) -> list[Any]:
     """Return the S-expressions of a text as lists, numbers, and symbols; for the other atoms see `ATOMS`."""
-    try:
-        text, stack = content.decode(), [[]]  # type: str, list[list[Any]]
-    except UnicodeDecodeError:
-        raise Refused("format", "a text is not UTF-8") from None
+    text, stack = content.decode(), [[]]  # type: str, list[list[Any]]
     for token in TOKEN.finditer(text):
         kind = token.lastgroup or ""
         if kind == "open" and len(stack) <= DEEPEST:
@@ -143,26 +120,18 @@ def translate(term: Any, names: dict[str, Term]) -> Term:
         case str() if term in names:
             return names[term]
         case int():
-            found = Term(f"({term})", (term, term), 0, 1)
+            return Term(f"({term})", "I", 0)
         case ["-", one]:
             return translate(["-", 0, one], names)
         case [str(operator), *operands] if operator in OPERATORS:
-            sorts, python, between = OPERATORS[operator]
+            sorts, sort, python, between = OPERATORS[operator]
             parts = [translate(operand, names) for operand in operands]
-            given = "".join("I" if part.range else "B" for part in parts)
+            texts, reads = [part.text for part in parts], reduce(or_, (part.reads for part in parts), 0)
             is_linear = operator != "*" or any(isinstance(operand, int) for operand in operands)
-            demand(is_linear and re.fullmatch(sorts, given), f"wrong parts of a term: {term}")
-            texts, ranges = [part.text for part in parts], [part.range for part in parts if part.range]
-            interval = reduce(RANGE[operator], ranges) if operator in RANGE and ranges else None
-            text = python.format(*([between.join(texts)] if between else texts))
-            reads, level = reduce(or_, (part.reads for part in parts)), 1 + max(part.level for part in parts)
-            found = Term(text, interval, reads, level)
-        case _:
-            raise Refused("format", f"an unknown name, or no term: {term}")
-    least, greatest = found.range or (0, 0)
-    right = least >= -MOST and greatest < MOST and found.level <= LEVELS
-    demand(right, f"a number leaves 32 bits, or a term has more than {LEVELS} levels: {term}")
-    return found
+            right = is_linear and re.fullmatch(sorts, "".join(part.sort for part in parts))
+            demand(right, f"wrong parts of a term: {term}")
+            return Term(python.format(*([between.join(texts)] if between else texts)), sort or parts[-1].sort, reads)
+    raise Refused("format", f"an unknown name, or no term: {term}")
 
 
 class Part:
@@ -170,14 +139,14 @@ class Part:
 
     def __init__(self, name: str, archive: Archive, limits: dict[str, int], system: bytes) -> None:
         self.name, self.archive, self.limits = name, archive, limits
-        self.names = {"true": Term("True", None, 0, 1), "false": Term("False", None, 0, 1)}
+        self.names = {"true": Term("True", "B", 0), "false": Term("False", "B", 0)}
         self.bodies: dict[str, str] = {}  # the definition of each term with a name, in Python
         self.domains: dict[str, tuple[int, int, int]] = {}  # the lowest, the highest and the initial value
-        self.declared: list[str] = []
         self.actions: list[Any] = []
         self.properties: dict[str, tuple[Term, Term, bool]] = {}  # term, witness, whether the term is a goal
         self.lemmas: list[tuple[str, list[tuple[str, str, int]]]] = []  # bounds: least or most, the name, the time
-        self.places, self.used = Places(), 0  # used: the bits of fields
+        self.places: dict[str, tuple[int, int]] = {}  # the first bit and the width of each kept variable
+        self.words, self.free, self.used = 1, 0, 0  # words of a row; the next free bit; the bits of all fields
         self.covering: dict[str, str] = {}
         self.unlimited: set[str] = set()
         self.sets: dict[Faults, list[str]] = {}  # the members of each set
@@ -191,24 +160,22 @@ class Part:
     def read_system(self, command: Any) -> None:
         """Read a command of a system."""
         match command:
-            case ["declare-const", str(name), "Int"] if len(self.declared) == len(self.domains):
-                self.declared.append(name)
-            case ["set-info", [":", "variable"], [str(name), int(low), int(high), int(first)]]:
-                right = [*self.domains, name] == self.declared and -MOST <= low <= first <= high < MOST
-                demand(right, f"{name} is not declared just before, or has no such domain")
+            case ["declare-const", str(), "Int"]:
+                pass  # solvers need the declaration of a variable
+            case ["set-info", [":", "variable"], [str(name), int(low), int(high), int(first)]] if low <= first <= high:
                 self.domains[name] = low, high, first
-                self.define(name, Term("", (low, high), 0, 1))
+                self.define(name, Term("", "I", 0))
             case ["define-fun", str(name), [], "Int" | "Bool" as sort, body]:
-                self.define(name, self.term(body, sort))
+                self.define(name, self.term(body, sort[0]))
             case ["set-info", [":", "action"], [number, ['"', name], str(kind), guard]] if number == len(self.actions):
                 demand(all(name != action.name for action in self.actions), f"two actions have the name {name}")
-                self.actions.append(Action(number, name, kind, self.term(guard, "Bool"), {}))
+                self.actions.append(Action(number, name, kind, self.term(guard, "B"), {}))
             case ["set-info", [":", "next"], [str(name), value]] if self.actions and name in self.domains:
                 demand(name not in self.actions[-1].updates, f"an action assigns {name} twice")
-                self.actions[-1].updates[name] = self.term(value, "Int")
+                self.actions[-1].updates[name] = self.term(value, "I")
             case ["set-info", [":", "property" | "goal" as kind], [['"', name], term, witness]]:
                 demand(name not in self.properties, f"two properties have the name {name}")
-                self.properties[name] = self.term(term, "Bool"), self.term(witness, "Bool"), kind == "goal"
+                self.properties[name] = self.term(term, "B"), self.term(witness, "B"), kind == "goal"
             case _:
                 raise Refused("format", f"unexpected in a system: {command}")
 
@@ -219,13 +186,13 @@ class Part:
                 self.lemmas.append((name, []))
             case ["least" | "most" as side, ['"', name], int(time)] if self.lemmas:
                 self.lemmas[-1][1].append((side, name, time))
-            case ["field", str(name), int(bit)] if name in self.domains and name not in self.places:
-                width = (self.domains[name][1] - self.domains[name][0]).bit_length()
-                demand(0 <= bit < 64 * len(self.domains), f"the field of {name} stands outside a row")
-                field = 2**width - 1 << bit
-                right = bit % 64 + width <= 64 and not self.used & field
-                demand(right, f"the field of {name} leaves its word, or overlaps another one")
-                self.places[name], self.used = (bit, width), self.used | field
+            case ["word"]:
+                self.words, self.free = self.words + 1, 64 * self.words
+            case ["field", str(name)] if name in self.domains and name not in self.places:
+                width = max(1, (self.domains[name][1] - self.domains[name][0]).bit_length())
+                demand(self.free + width <= 64 * self.words, f"the field of {name} leaves its word")
+                self.places[name], self.used = (self.free, width), self.used | 2**width - 1 << self.free
+                self.free += width
             case ["covered", str(kind), str(by)] if {kind, by} <= {*self.limits}:
                 demand(kind not in self.covering and kind != by, f"{kind} is covered twice, or by itself")
                 self.covering[kind] = by
@@ -247,37 +214,32 @@ class Part:
                 raise Refused("format", f"unexpected in certificate.txt: {command}")
 
     def define(self, name: str, body: Term) -> None:
-        is_free = name not in self.names and name not in OPERATORS and not RESERVED.fullmatch(name)
-        demand(is_free, f"the name {name} is taken")
+        demand(name not in self.names and name not in OPERATORS, f"the name {name} is taken")
         place, self.bodies[name] = len(self.names), body.text
-        self.names[name] = Term(f"x{place}", body.range, body.reads | 1 << place, body.level)
+        self.names[name] = Term(f"x{place}", body.sort, body.reads | 1 << place)
 
     def term(self, expression: Any, sort: str) -> Term:
         found = translate(expression, self.names)
-        demand(sort == ("Int" if found.range else "Bool"), f"{expression} is no {sort}")
+        demand(sort == found.sort, f"{expression} has another sort")
         return found
 
     def complete(self) -> None:
         """Refuse a part that lacks something, and compile its steps and conditions (rule `cone`)."""
         smaller = [one[:at] + one[at + 1 :] for one in self.sets for at in range(len(one))]
         demand({(), *smaller} <= self.sets.keys(), "a combination has no set that must have one")
-        demand(self.claims and [*self.domains] == self.declared, "a part has no claim, or a variable no domain")
-        twice = self.unlimited & {*self.covering, *self.covering.values()}
-        demand(not twice, f"{twice} are unlimited and covered, or cover others")
-        self.words = max((bit for bit, _ in self.places.values()), default=0) // 64 + 1
+        is_apart = self.unlimited.isdisjoint({*self.covering, *self.covering.values()})
+        demand(self.claims and is_apart, "a part has no claim, or an unlimited kind is covered or covers another")
         self.initial = sum(self.domains[name][2] - self.domains[name][0] << at for name, (at, _) in self.places.items())
         self.ranked = any(self.properties[claim.name][2] for claim in self.claims)
-        steps = []
-        for action in self.actions:
-            kept = {name: new for name, new in action.updates.items() if name in self.places}
-            steps += [action._replace(updates=kept)] * bool(kept)
+        kept = [{name: new for name, new in one.updates.items() if name in self.places} for one in self.actions]
+        steps = [one._replace(updates=new) for one, new in zip(self.actions, kept, strict=True) if new]
         self.kinds = {action.kind for action in steps if self.limits.get(action.kind)} - self.unlimited
         for claim in self.claims:
             term, witness, _ = self.properties[claim.name]
             steps += [Action(-1, claim.name, ":property", term, {}), Action(-1, claim.name, ":witness", witness, {})]
         self.moves = self.compiled(steps)
 
-    def compiled(self, actions: list[Any]) -> Callable[[Iterable[int]], Iterator[tuple[int, Any, int | None]]]:
+    def compiled(self, actions: list[Any]) -> Moves:
         """Return a function from states to (state, action, state after), for each action that is enabled.
 
         The state after is None where a value leaves its domain. A condition is an action with the number -1.
@@ -302,21 +264,19 @@ class Part:
             demand(read <= self.places.keys(), f"{action.name} reads a variable that the part does not keep", "cone")
             program += [f"  if {action.guard.text}:", *lines("   ", late & ~early)]
             program.append(f"   yield state, actions[{place}], {' + '.join(after)} if {' and '.join(right)} else None")
-        scope: dict[str, Any] = {"actions": actions}
-        exec("\n".join(program), scope)
-        moves: Callable[[Iterable[int]], Iterator[tuple[int, Any, int | None]]] = scope["moves"]
-        return moves
+        scope: dict[str, Moves] = {}
+        exec("\n".join(program), {"actions": actions}, scope)
+        return scope["moves"]
 
     def load(self, names: list[str]) -> dict[int, int]:
         """Return the states of a set with their ranks (rule `domain`); all ranks are 0 if the part has none."""
         states: dict[int, int] = {}
-        fields = [(at, 2**width - 1, self.domains[name]) for name, (at, width) in self.places.items()]
-        narrow = [(bit, mask, high - low) for bit, mask, (low, high, _) in fields if high - low < mask]
+        domains = ((place, self.domains[name]) for name, place in self.places.items())
+        fields = [(bit, 2**width - 1, high - low) for (bit, width), (low, high, _) in domains]
         for name in names:
-            content, before = self.archive.read(name, 1), len(states)
+            content, before = self.archive.read(name), len(states)
             count, rest = divmod(len(content), 8 * self.words + 2 * self.ranked)
             demand(not rest, f"{name} does not have the size of whole rows")
-            self.archive.take(count * (COST_OF_STATE + COST_OF_WORD * self.words), name)
             numbers = struct.unpack(f"<{count * self.words}Q{count * self.ranked}H", content)
             columns = [accumulate(numbers[count * word : count * (word + 1)], xor) for word in range(self.words)]
             ranks = numbers[count * self.words :] or (0,) * count
@@ -324,7 +284,7 @@ class Part:
             states.update((int.from_bytes(row, "little"), rank) for row, rank in zip(rows, ranks, strict=True))
             demand(len(states) == before + count, f"a row of {name} is in its set twice")
         for state in states:
-            if state & ~self.used or any(state >> bit & mask > most for bit, mask, most in narrow):
+            if state & ~self.used or any(state >> bit & mask > most for bit, mask, most in fields):
                 raise Refused("domain", f"a value outside its domain, or an unused bit: {self.told(state)}")
         return states
 
@@ -337,8 +297,7 @@ class Part:
 
     def within(self, faults: Faults) -> list[Faults]:
         """Return the combinations with sets that a combination contains, the largest one first."""
-        found = (one for one in self.sets if Counter(one) <= Counter(faults))
-        return sorted(found, key=len, reverse=True)
+        return sorted((one for one in self.sets if Counter(one) <= Counter(faults)), key=len, reverse=True)
 
     def is_meant(self, faults: Faults, claim: Any) -> bool:
         """Tell whether a combination, without its unlimited kinds, is within the limits and the total of a claim."""
@@ -356,11 +315,8 @@ class Part:
         targets += [("fault", kind, plus(faults, kind)) for kind in self.kinds]
         targets += [("unlimited", kind, faults) for kind in self.unlimited]
         targets += [("covered", kind, plus(faults, by)) for kind, by in self.covering.items()]
-        unions = [
-            (rule, kind, [self.states[one] for one in self.within(into)])
-            for rule, kind, into in targets
-            if into in self.sets
-        ]
+        targets = [one for one in targets if one[2] in self.sets]
+        unions = [(rule, kind, [self.states[one] for one in self.within(into)]) for rule, kind, into in targets]
         for state, action, after in self.moves(states):
             if action.kind == ":property":
                 holding[action.name].add(state)
@@ -384,9 +340,7 @@ class Part:
             steps = {action.number: (action, after) for _, action, after in self.moves([state])}
             action, after = steps.get(number, (self.actions[number], None))
             if after is None:
-                raise Refused(
-                    rule, f"{action.name} of a trace is not enabled, leaves a domain, or changes nothing kept"
-                )
+                raise Refused(rule, f"{action.name} is not enabled, leaves a domain, or changes nothing kept")
             state, faults = after, faults + [action.kind] * (action.kind != "none")
         return tuple(sorted(faults)), state, {(action.kind, action.name) for _, action, _ in self.moves([state])}
 
@@ -394,11 +348,10 @@ class Part:
         """Refuse the end of a trace from which steps without a fault lead to a state with the goal (rule `stuck`)."""
         found, new = set[int](), {last}
         while new:
-            self.archive.take(len(new) * (COST_OF_STATE + COST_OF_WORD * self.words), "the steps behind a trace")
             found, states, new = found | new, new, set[int]()
             for _, action, after in self.moves(states):
-                is_goal = (action.kind, action.name) == (":property", name)
-                demand(not is_goal, f"{name}: steps lead from the end of a trace to the goal", "stuck")
+                is_stuck = (action.kind, action.name) != (":property", name)
+                demand(is_stuck, f"{name}: steps lead from the end of a trace to the goal", "stuck")
                 if action.kind == "none" and after not in found:
                     if after is None:
                         raise Refused("outside", f"behind a trace, {action.name} leaves a domain")
@@ -414,8 +367,8 @@ class Part:
             demand(found == faults, f"the trace of {called(faults)} has the faults {called(found)}", "trace")
             if is_goal:
                 self.stuck(claim.name, last)
-            right = is_goal or (":property", claim.name) in holding
-            demand(right, f"the trace of {called(faults)} does not end in a violation", "trace")
+            elif (":property", claim.name) not in holding:
+                raise Refused("trace", f"the trace of {called(faults)} does not end in a violation")
         for trace in claim.witnesses:
             found, _, holding = self.run(trace, "witness")
             demand(self.is_meant(found, claim), f"the faults {called(found)} of a witness are too many", "witness")
@@ -424,26 +377,24 @@ class Part:
     def claim(self, claim: Any) -> None:
         """Refuse a claim if a combination without a smallest fault set is not free of violations.
 
-        The rule is `claim`, and for a goal `rank`. A covered combination can be free by its covering one.
+        The rule is `claim`, and for a goal `rank`. The proof for a combination without a set is its covering one.
         """
-        sufficient, layer = [Counter(faults) for faults, _ in claim.smallest], {()}  # type: Any, set[Faults]
+        small, layer = [Counter(faults) for faults, _ in claim.smallest], {()}  # type: Any, set[Faults]
         while layer:
-            wanted = (one for one in layer if self.is_meant(one, claim))
-            layer = {one for one in wanted if not any(few <= Counter(one) for few in sufficient)}
+            wanted = (one for one in layer if not any(few <= Counter(one) for few in small))
+            layer = {one for one in wanted if self.is_meant(one, claim)}
             for faults in sorted(layer):
                 covering = tuple(sorted(self.covering.get(kind, kind) for kind in faults))
-                unions = [self.within(one) for one in (faults, covering) if one in self.sets]
-                broken = [[one for one in union if self.broken[claim.name, one] is not None] for union in unions]
-                if [] not in broken:
-                    worst = next((one for union in broken for one in union), None)
-                    state = "no set" if worst is None else self.told(self.broken[claim.name, worst])
-                    rule = "claim" if worst is None or not self.properties[claim.name][2] else "rank"
-                    raise Refused(rule, f"{claim.name} with {called(faults)}: {called(worst or ())} has {state}")
+                proof = faults if faults in self.sets else covering
+                demand(proof in self.sets, f"{claim.name} with {called(faults)}: there is no set", "claim")
+                for one in self.within(proof):
+                    if (state := self.broken[claim.name, one]) is not None:
+                        rule = "rank" if self.properties[claim.name][2] else "claim"
+                        raise Refused(rule, f"{claim.name} with {called(faults)}: {called(one)} has {self.told(state)}")
             layer = {plus(faults, kind) for faults in layer for kind in self.kinds}
 
     def check(self) -> None:
         """Refuse the part if it breaks a rule."""
-        before = self.archive.left
         for name, bounds in self.lemmas:
             demand(total(bounds) < 0, f"{name}: the sum of the bounds is {total(bounds)}, and not below 0", "lemma")
         for claim in self.claims:
@@ -455,7 +406,7 @@ class Part:
             self.close(faults)
         for claim in self.claims:
             self.claim(claim)
-        self.states, self.archive.left = {}, before
+        self.states = {}
 
 
 def plus(faults: Faults, kind: str) -> Faults:
@@ -471,10 +422,10 @@ def total(bounds: list[tuple[str, str, int]]) -> int:
     return sum(time if side == "most" else -time for side, _, time in bounds)
 
 
-def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
+def check(file: BinaryIO, folder: Path | None) -> Iterator[str]:
     """Yield a line for each claim of a certificate; raise `Refused` if it breaks a rule."""
-    archive, limits, parts = Archive(file, limit), dict[str, int](), list[Part]()
-    for command in expressions(archive.read("certificate.txt", COST_OF_TEXT)):
+    archive, limits, parts = Archive(file), dict[str, int](), list[Part]()
+    for command in expressions(archive.read("certificate.txt")):
         match command:
             case ["about", str(word), ['"', text]]:
                 yield f"about (not proved): {word} {text}"
@@ -482,7 +433,7 @@ def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
                 limits[kind] = most
                 yield f"limit: {kind} {most}"
             case ["system", ['"', name]] if re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name):
-                content = archive.read(name, COST_OF_TEXT)
+                content = archive.read(name)
                 given = folder / name if folder and folder.is_dir() else folder
                 right = given is None or (given.is_file() and given.read_bytes() == content)
                 demand(right, f"{name} is another text than {given}", "system")
@@ -499,42 +450,41 @@ def check(file: BinaryIO, folder: Path | None, limit: int) -> Iterator[str]:
         for name, bounds in part.lemmas:
             yield f"lemma: {name}: {bounds}: the sum is {total(bounds)} ms"
         for claim in part.claims:
-            sets = ", ".join(called(faults) for faults, _ in claim.smallest) or "none"
-            other = f"other faults, any number of {', '.join(sorted(part.unlimited))}" if part.unlimited else "faults"
-            about = f"{claim.name} ({claim.id}) of {part.name}, up to {claim.total} {other}"
-            yield f"accepted: {about}: smallest fault sets: {sets}"
+            sets = " or ".join(called(faults) for faults, _ in claim.smallest)
+            other = f"others, any number of {', '.join(sorted(part.unlimited))}" if part.unlimited else "faults"
+            verdict = f"{'violated with ' + sets if sets else 'holds'}, up to {claim.total} {other}"
+            witness = "" if claim.witnesses else ", without a witness"
+            yield f"accepted: {claim.name} ({claim.id}) of {part.name}: {verdict}{witness}"
     demand(not archive.unread, f"certificate.txt does not name {', '.join(archive.unread)}")
 
 
 def size(text: str) -> int:
-    """Return a number of bytes such as 4GiB."""
-    found = re.fullmatch(r"([0-9]{1,15})(|KiB|MiB|GiB)", text)
+    """Return a number of bytes such as 4GiB, or 4G."""
+    found = re.fullmatch(r"([0-9]{1,15})(|K|M|G)(iB)?", text)
     if not found:
         raise argparse.ArgumentTypeError("a number of bytes, KiB, MiB or GiB, such as 4GiB")
-    return int(found[1]) << {"": 0, "KiB": 10, "MiB": 20, "GiB": 30}[found[2]]
+    return int(found[1]) << {"": 0, "K": 10, "M": 20, "G": 30}[found[2]]
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Check a file; return 0 if it is accepted, 1 if it is refused, 2 if it is no certificate."""
     parser = argparse.ArgumentParser(description="Check a certificate.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--version", action="version", version="certcheck.py 2.1.0 (certificates of version 3)")
+    parser.add_argument("--version", action="version", version="certcheck.py 3.0.0 (certificates of version 4)")
     parser.add_argument("--systems", "--system", type=Path, help="the text of the system, or a folder with texts")
     parser.add_argument("--memory", type=size, default=4 << 30, help="memory to take at most (default: 4GiB)")
-    options = parser.parse_args(arguments)
+    options, (_, most) = parser.parse_args(arguments), resource.getrlimit(resource.RLIMIT_DATA)
     try:
         demand(options.file.is_file() or not options.file.exists(), "no regular file")
         with options.file.open("rb") as file:
-            lines = [*check(file, options.systems, options.memory)]
-            status = 0
+            resource.setrlimit(resource.RLIMIT_DATA, (options.memory, most))
+            status, lines = 0, [*check(file, options.systems)]
     except Refused as error:
-        rule, reason = error.args
-        status, lines = (
-            (2, [f"not a certificate: {reason}"]) if rule == "format" else (1, [f"refused: {rule}: {reason}"])
-        )
+        status = 2 if error.args[0] == "format" else 1
+        lines = [": ".join(["refused", *error.args]).replace("refused: format:", "not a certificate:", 1)]
     except MemoryError:
-        status, lines = 1, ["refused: memory: the memory of this machine is used up"]
-    except OSError as error:
+        status, lines = 1, ["refused: memory: the file needs more memory than --memory allows"]
+    except (OSError, UnicodeError, zlib.error) as error:
         status, lines = 2, [f"not a certificate: {error}"]
     for line in lines:  # without signs that a terminal obeys
         print(line[:1000].encode("unicode_escape").decode())

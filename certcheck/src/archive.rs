@@ -3,16 +3,13 @@
 use crate::memory::Memory;
 use crate::rejection::{need, Rejection, Result};
 use crate::sexp::numeral;
-use miniz_oxide::inflate::core::inflate_flags::{
-    TINFL_FLAG_PARSE_ZLIB_HEADER, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
-};
-use miniz_oxide::inflate::core::{decompress, DecompressorOxide};
+use miniz_oxide::inflate::core::{decompress, inflate_flags as flag, DecompressorOxide};
 use miniz_oxide::inflate::TINFLStatus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 
-const FIRST_LINE: &[u8] = b"proofka-certificate 3\n";
+const FIRST_LINE: &[u8] = b"proofka-certificate 4\n";
 
 /// Members that `certificate.txt` does not name, and which this program does not read.
 const UNREAD: [&str; 3] = ["README.txt", "deployment.json", "times.json"];
@@ -40,7 +37,7 @@ impl Archive {
         let end = file.get_ref().metadata().map_err(io)?.len();
         let (mut line, mut place, mut members) = (Vec::new(), FIRST_LINE.len() as u64, BTreeMap::new());
         file.by_ref().take(place).read_to_end(&mut line).map_err(io)?;
-        need!(line == FIRST_LINE, "the file does not begin as a certificate of version 3 does");
+        need!(line == FIRST_LINE, "the file does not begin as a certificate of version 4 does");
         while place < end {
             memory.take(LISTED, "the list of members")?;
             line.clear();
@@ -69,7 +66,7 @@ impl Archive {
         memory.take(size + packed, name)?;
         let (mut content, mut bytes) = (Memory::vector(size as usize, name)?, Memory::vector(packed as usize, name)?);
         self.file.seek(SeekFrom::Start(place)).and_then(|_| self.file.read_exact(&mut bytes)).map_err(io)?;
-        let flags = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        let flags = flag::TINFL_FLAG_PARSE_ZLIB_HEADER | flag::TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
         let found = decompress(&mut DecompressorOxide::new(), &bytes, &mut content, 0, flags);
         let right = found == (TINFLStatus::Done, bytes.len(), content.len());
         need!(right, "the member {name} is damaged, or has another size than its head says");

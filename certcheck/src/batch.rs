@@ -6,51 +6,16 @@
 use crate::part::{Field, Part};
 use crate::rejection::{rule, Result};
 use crate::terms::{Node, Op, Sort, Term};
-use std::num::Wrapping;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
 
-/// A number of a column: the smallest type that holds all numbers of all terms. `false` is 0, `true` is -1.
-///
-/// The sum of many numbers may leave the type on the way, and is right at the end, because the interval of each node is
-/// within the type.
-pub trait Lane:
-    Copy
-    + Default
-    + Ord
-    + Not<Output = Self>
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + BitAnd<Output = Self>
-    + BitOr<Output = Self>
-    + BitXor<Output = Self>
-{
-    fn of(number: i64) -> Self;
-    fn number(self) -> i64;
-}
-
-macro_rules! lane {
-    ($type:ty) => {
-        impl Lane for Wrapping<$type> {
-            fn of(number: i64) -> Self {
-                Wrapping(number as $type)
-            }
-            fn number(self) -> i64 {
-                i64::from(self.0)
-            }
-        }
-    };
-}
-
-lane!(i8);
-lane!(i16);
-lane!(i32);
+/// A number of a column; `false` is 0, `true` is -1. The rule `limits` keeps the numbers of all terms within this type.
+/// The sum of many numbers may leave the type on the way, and is right at the end.
+pub type Lane = i16;
 
 /// The value of a node in the states of a batch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value<L> {
+pub enum Value {
     /// The same in all states.
-    Same(L),
+    Same(Lane),
     /// The column of the node with this number.
     Column(usize),
 }
@@ -58,38 +23,38 @@ pub enum Value<L> {
 use Value::{Column, Same};
 
 /// A batch of `N` states.
-pub struct Batch<'a, L, const N: usize> {
+pub struct Batch<'a, const N: usize> {
     part: &'a Part,
-    columns: Vec<[L; N]>,
-    values: Vec<Value<L>>,
+    columns: Vec<[Lane; N]>,
+    values: Vec<Value>,
     /// The last batch for which a node's value is computed; a constant has its value for ever.
     computed: Vec<u64>,
     batch: u64,
-    spare: [[L; N]; 2],
+    spare: [[Lane; N]; 2],
     words: Vec<[u64; N]>,
 }
 
-impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
+impl<'a, const N: usize> Batch<'a, N> {
     pub fn new(part: &'a Part) -> Self {
         let nodes = &part.terms.nodes;
-        let constant = |node: &Node| if let Op::Constant(number) = node.op { Some(i64::from(number)) } else { None };
+        let constant = |node: &Node| if let Op::Constant(number) = node.op { Some(number) } else { None };
         Batch {
             part,
-            columns: vec![[L::default(); N]; nodes.len()],
-            values: nodes.iter().map(|node| Same(L::of(constant(node).unwrap_or(0)))).collect(),
+            columns: vec![[0; N]; nodes.len()],
+            values: nodes.iter().map(|node| Same(constant(node).unwrap_or(0))).collect(),
             computed: nodes.iter().map(|node| if constant(node).is_some() { u64::MAX } else { 0 }).collect(),
             batch: 0,
-            spare: [[L::default(); N]; 2],
-            words: vec![[0; N]; part.words],
+            spare: [[0; N]; 2],
+            words: vec![[0; N]; part.used.len()],
         }
     }
 
     /// Bytes that a batch may need.
     pub fn bytes(part: &Part) -> u64 {
-        (part.terms.nodes.len() * (4 * N + 24) + 8 * part.words * N) as u64
+        (part.terms.nodes.len() * (size_of::<Lane>() * N + 24) + 8 * part.used.len() * N) as u64
     }
 
-    fn set(&mut self, term: Term, value: Value<L>) {
+    fn set(&mut self, term: Term, value: Value) {
         self.values[term] = value;
         self.computed[term] = self.batch;
     }
@@ -97,7 +62,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     /// Begins a batch with these rows, at least one and at most `N`; the last one fills the rest. Checks rule `domain`.
     pub fn load(&mut self, rows: &[u64]) -> Result<()> {
         self.batch += 1;
-        let (part, words) = (self.part, self.part.words);
+        let (part, words) = (self.part, self.part.used.len());
         let last = rows.len() / words - 1;
         let mut differing = vec![0; words];
         for (word, (column, differing)) in self.words.iter_mut().zip(&mut differing).enumerate() {
@@ -115,7 +80,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
             let checked = if same { 1 } else { N };
             let wrong = span < mask && column[..checked].iter().any(|value| value >> shift & mask > span);
             rule!("domain", !wrong, "a row has a value of {} outside the domain", variable.name);
-            let value = |word: &u64| L::of(field.low) + L::of((word >> shift & mask) as i64);
+            let value = |word: &u64| (field.low + (word >> shift & mask) as i64) as Lane;
             if same {
                 let value = value(&column[0]);
                 self.set(variable.term, Same(value));
@@ -130,7 +95,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// The value of a node. Nodes have at most 2,000 levels, which bounds the recursion.
-    pub fn value(&mut self, term: Term) -> Value<L> {
+    pub fn value(&mut self, term: Term) -> Value {
         if self.computed[term] < self.batch {
             let value = self.compute(term);
             self.set(term, value);
@@ -139,33 +104,33 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// The number that this value is in a state.
-    pub fn at(&self, value: Value<L>, lane: usize) -> L {
+    pub fn at(&self, value: Value, lane: usize) -> Lane {
         match value {
             Same(same) => same,
             Column(column) => self.columns[column][lane],
         }
     }
 
-    fn compute(&mut self, at: Term) -> Value<L> {
+    fn compute(&mut self, at: Term) -> Value {
         let node = &self.part.terms.nodes[at];
-        let truth = |truth: bool| L::of(-i64::from(truth));
+        let truth = |truth: bool| -Lane::from(truth);
         match node.op {
             Op::Variable(_) | Op::Constant(_) => unreachable!("rule cone: a part evaluates kept variables only"),
             Op::Not => self.two(at, 0, |a, _| !a),
-            Op::And => self.all(at, L::of(-1), L::of(0), |a, b| a & b),
-            Op::Or => self.all(at, L::of(0), L::of(-1), |a, b| a | b),
+            Op::And => self.all(at, -1, 0, |a, b| a & b),
+            Op::Or => self.all(at, 0, -1, |a, b| a | b),
             Op::Implies => self.two(at, 1, |a, b| !a | b),
             Op::Equal => self.two(at, 1, |a, b| truth(a == b)),
             Op::Distinct => self.two(at, 1, |a, b| truth(a != b)),
             Op::Less => self.two(at, 1, |a, b| truth(a < b)),
             Op::AtMost => self.two(at, 1, |a, b| truth(a <= b)),
-            Op::Difference => self.two(at, 1, |a, b| a - b),
-            Op::Product => self.two(at, 1, |a, b| a * b),
+            Op::Difference => self.two(at, 1, |a, b| a.wrapping_sub(b)),
+            Op::Product => self.two(at, 1, |a, b| a.wrapping_mul(b)),
             Op::Sum => {
                 let first = self.value(node.operands[0]);
                 node.operands[1..].iter().fold(first, |sum, a| {
                     let a = self.value(*a);
-                    self.combine(at, sum, a, |a, b| a + b)
+                    self.combine(at, sum, a, |a, b| a.wrapping_add(b))
                 })
             }
             Op::If => match self.value(node.operands[0]) {
@@ -180,7 +145,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// An operation on the first operand and another one, which can be the first one again.
-    fn two(&mut self, at: Term, other: usize, f: impl Fn(L, L) -> L) -> Value<L> {
+    fn two(&mut self, at: Term, other: usize, f: impl Fn(Lane, Lane) -> Lane) -> Value {
         let operands = &self.part.terms.nodes[at].operands;
         let (a, b) = (self.value(operands[0]), self.value(operands[other]));
         let value = self.combine(at, a, b, f);
@@ -188,7 +153,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// A conjunction or a disjunction: from `neutral`, until the value is `last` in all states.
-    fn all(&mut self, at: Term, neutral: L, last: L, f: impl Fn(L, L) -> L + Copy) -> Value<L> {
+    fn all(&mut self, at: Term, neutral: Lane, last: Lane, f: impl Fn(Lane, Lane) -> Lane + Copy) -> Value {
         let mut value = Same(neutral);
         for operand in &self.part.terms.nodes[at].operands {
             let operand = self.value(*operand);
@@ -209,7 +174,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// Writes `f` of two values into the column of a node. The first one may be this column.
-    fn combine(&mut self, at: Term, a: Value<L>, b: Value<L>, f: impl Fn(L, L) -> L) -> Value<L> {
+    fn combine(&mut self, at: Term, a: Value, b: Value, f: impl Fn(Lane, Lane) -> Lane) -> Value {
         if let (Same(a), Same(b)) = (a, b) {
             return Same(f(a, b));
         }
@@ -226,7 +191,7 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// Writes, state by state, `a` where the column `c` is true and `b` elsewhere.
-    fn choose(&mut self, at: Term, c: Term, a: Value<L>, b: Value<L>) -> Value<L> {
+    fn choose(&mut self, at: Term, c: Term, a: Value, b: Value) -> Value {
         let (before, rest) = self.columns.split_at_mut(at);
         let [spare_a, spare_b] = &mut self.spare;
         let (a, b) = (column(a, before, spare_a), column(b, before, spare_b));
@@ -237,18 +202,18 @@ impl<'a, L: Lane, const N: usize> Batch<'a, L, N> {
     }
 
     /// The value without a column, if it is a truth value and the same in all states.
-    fn settled(&self, at: Term, value: Value<L>) -> Value<L> {
+    fn settled(&self, at: Term, value: Value) -> Value {
         if value != Column(at) || self.part.terms.nodes[at].sort == Sort::Int {
             return value;
         }
         let first = self.columns[at][0];
-        let differing = self.columns[at].iter().fold(L::of(0), |bits, value| bits | (*value ^ first));
-        Some(value).filter(|_| differing != L::of(0)).unwrap_or(Same(first))
+        let differing = self.columns[at].iter().fold(0, |bits, value| bits | (*value ^ first));
+        Some(value).filter(|_| differing != 0).unwrap_or(Same(first))
     }
 }
 
 /// The column of a value, or a spare one that is filled with the value.
-fn column<'c, L: Copy, const N: usize>(value: Value<L>, columns: &'c [[L; N]], spare: &'c mut [L; N]) -> &'c [L; N] {
+fn column<'c, const N: usize>(value: Value, columns: &'c [[Lane; N]], spare: &'c mut [Lane; N]) -> &'c [Lane; N] {
     match value {
         Column(column) => &columns[column],
         Same(same) => {

@@ -104,15 +104,15 @@ fn part(name: &str, given: Option<&Path>, archive: &mut Archive, memory: &mut Me
 /// A claim in plain words.
 fn words(part: &Part, claim: &Claim) -> String {
     let sets: Vec<String> = claim.smallest.iter().map(|(faults, _)| faults.to_string()).collect();
-    let others = if part.unlimited.is_empty() { "faults" } else { "other faults" };
-    let (mut within, sets) = (format!("of up to {} {others} within the limits", claim.up_to), sets.join(" or "));
-    part.unlimited.iter().for_each(|kind| within += &format!(" and any number of {kind}"));
-    let verdict = match (sets.is_empty(), part.properties[&claim.name].is_goal) {
-        (true, true) => format!("holds (the goal stays reachable without faults) with every combination {within}"),
-        (true, false) => format!("holds with every combination {within}"),
-        (false, _) => format!("can be violated with {sets}, and with no other combination {within} that contains none"),
+    let any: Vec<String> = part.unlimited.iter().map(|kind| format!("any number of {kind}, ")).collect();
+    let within = format!("{}up to {} {}", any.concat(), claim.up_to, if any.is_empty() { "faults" } else { "others" });
+    let is_goal = part.properties[&claim.name].is_goal;
+    let holds = if is_goal { "holds (the goal stays reachable without faults)" } else { "holds" };
+    let verdict = match sets.join(" or ") {
+        none if none.is_empty() => format!("{holds} with every combination of {within}"),
+        sets => format!("is violated with {sets}, and {holds} with {within} that contain none of these"),
     };
-    let witness = if claim.witness.is_some() { "its witness is reached" } else { "there is NO WITNESS for it" };
+    let witness = if claim.witness.is_some() { "its witness is reached" } else { "without a witness" };
     let variables = format!("{} of {} variables", part.kept().count(), part.variables.len());
     format!("{:?} {verdict}; {witness} (id {:?}, {}, {variables})", claim.name, claim.id, part.name)
 }

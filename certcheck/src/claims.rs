@@ -8,7 +8,6 @@ use crate::part::Claim;
 use crate::rejection::{rule, Rejection, Result};
 use crate::steps::Stepper;
 use std::collections::{BTreeSet, HashSet};
-use std::num::Wrapping;
 
 /// Combinations that this program looks at for a claim. A certificate has a set for most of them.
 const MOST_COMBINATIONS: usize = 100_000;
@@ -17,7 +16,7 @@ const MOST_COMBINATIONS: usize = 100_000;
 const STATE: u64 = 64;
 
 /// One state at a time.
-type Walk<'a> = Stepper<'a, Wrapping<i32>, 1>;
+type Walk<'a> = Stepper<'a, 1>;
 
 impl Evidence<'_> {
     /// Whether a combination, without its unlimited kinds, is within the limits and the total of a claim.
@@ -43,8 +42,7 @@ impl Evidence<'_> {
         for number in trace {
             let name = &self.part.actions[*number].name;
             let step = self.steps.iter().find(|step| step.number == *number);
-            let reason =
-                format!("the action {name:?} of a trace is not enabled, or changes nothing that the part keeps");
+            let reason = format!("the action {name:?} is not enabled, or changes nothing that the part keeps");
             let Some(step) = step else { return Err(Rejection { rule, reason }) };
             walk.take(step, &state, rule)?;
             rule!(rule, !walk.rows.is_empty(), "{reason}");
@@ -58,7 +56,7 @@ impl Evidence<'_> {
     /// Rules `witness`, `trace` and `stuck`: the traces of a claim are runs with the right faults and ends.
     pub fn check_traces(&self, index: usize, memory: &mut Memory) -> Result<()> {
         let (claim, property) = (&self.part.claims[index], self.properties[index]);
-        let bytes = Batch::<Wrapping<i32>, 1>::bytes(self.part);
+        let bytes = Batch::<1>::bytes(self.part);
         memory.take(bytes, "following traces")?;
         let (mut walk, name) = (Walk::new(self.part), &claim.name);
         if let Some(trace) = &claim.witness {
@@ -85,12 +83,11 @@ impl Evidence<'_> {
     /// Rule `stuck`: steps without a fault lead from the end of a trace to no state with the goal.
     fn check_stuck(&self, index: usize, walk: &mut Walk, last: Vec<u64>, memory: &mut Memory) -> Result<()> {
         // Each state is in the set of those seen, and may be in the list of those waiting.
-        let (each, mut waiting, mut seen) =
-            (2 * (8 * last.len() as u64 + STATE), vec![last.clone()], HashSet::from([last]));
+        let (each, goal) = (2 * (8 * last.len() as u64 + STATE), self.properties[index].term);
+        let (mut waiting, mut seen, name) = (vec![last.clone()], HashSet::from([last]), &self.part.claims[index].name);
         while let Some(state) = waiting.pop() {
             walk.load(&state)?;
-            let (is_stuck, name) =
-                (walk.find(self.properties[index].term, 1).is_empty(), &self.part.claims[index].name);
+            let is_stuck = walk.find(goal, 1).is_empty();
             rule!("stuck", is_stuck, "{name:?}: steps without a fault lead from the end of a trace to the goal");
             for step in self.steps.iter().filter(|step| step.action.kind == "none") {
                 walk.take(step, &state, "outside")?;
@@ -106,36 +103,27 @@ impl Evidence<'_> {
     }
 
     /// Rule `claim`: each combination of possible kinds within the limits and the total contains a smallest fault set,
-    /// or its sets or those of its covering combination break nothing. In a share of the work, a combination with a set
-    /// needs its own set: otherwise one share could rest on one of the two sets, and another share on the other one.
+    /// or its sets break nothing; those of its covering combination, if the combination itself has no set.
     pub fn check_claim(&self, index: usize, broken: &Broken) -> Result<()> {
-        let (claim, is_share) = (&self.part.claims[index], self.options.share.is_some());
-        let (mut layer, mut seen) = (BTreeSet::from([Faults::default()]), 0);
+        let (claim, is_goal) = (&self.part.claims[index], self.properties[index].is_goal);
+        let (name, mut layer, mut seen) = (&claim.name, BTreeSet::from([Faults::default()]), 0);
         while !layer.is_empty() {
             layer.retain(|one| self.is_meant(one, claim));
             layer.retain(|one| !claim.smallest.iter().any(|(faults, _)| one.contains(faults)));
             seen += layer.len();
             rule!("memory", seen <= MOST_COMBINATIONS, "a claim is about more than {MOST_COMBINATIONS} combinations");
             for faults in &layer {
-                let both = [faults.clone(), faults.replaced(&self.part.covered)];
-                let with_sets: Vec<&Faults> = both.iter().filter(|one| broken.contains_key(one)).collect();
-                let count = if is_share && with_sets.first() == Some(&faults) { 1 } else { with_sets.len() };
-                let found: Vec<_> = with_sets[..count].iter().map(|one| first_broken(index, one, broken)).collect();
-                if found.contains(&None) {
-                    continue;
+                let covering = faults.replaced(&self.part.covered);
+                let proof = if broken.contains_key(faults) { faults } else { &covering };
+                let has_set = broken.contains_key(proof);
+                rule!("claim", has_set, "{name:?}, {faults}: there is no smallest fault set and no set of states");
+                if let Some((set, row)) = first_broken(index, proof, broken) {
+                    let (rule, what) = match is_goal {
+                        true => ("rank", "has no step to a smaller rank, and is no goal of rank 0"),
+                        false => ("claim", "violates it"),
+                    };
+                    rule!(rule, false, "{name:?}, {faults}: the row {row} of the set of {set} {what}");
                 }
-                let name = &claim.name;
-                let worst = found.into_iter().flatten().next();
-                rule!(
-                    "claim",
-                    worst.is_some(),
-                    "{name:?}, {faults}: there is no smallest fault set and no set of states"
-                );
-                let ((set, row), is_goal) = (worst.unwrap_or((faults, 0)), self.properties[index].is_goal);
-                let what =
-                    if is_goal { "has no step to a smaller rank, and is no goal of rank 0" } else { "violates it" };
-                let rule = if is_goal { "rank" } else { "claim" };
-                rule!(rule, false, "{name:?}, {faults}: the row {row} of the set of {set} {what}");
             }
             let wider = layer.iter().flat_map(|faults| self.possible.iter().map(|kind| faults.with(kind)));
             layer = wider.collect();

@@ -64,8 +64,7 @@ impl<'a> Evidence<'a> {
         for (position, target) in order.iter().enumerate() {
             for below in order[..=position].iter().filter(|below| target.contains(below)) {
                 if !loaded.contains_key(below) {
-                    let states = States::load(self.part, &self.part.sets[*below], archive, memory, seed)?;
-                    loaded.insert(below, states);
+                    loaded.insert(below, States::load(self.part, &self.part.sets[*below], archive, memory, seed)?);
                 }
             }
             let (states, initial) = (&loaded[target], self.part.initial());

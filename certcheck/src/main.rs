@@ -9,7 +9,7 @@ use std::time::Instant;
 const HELP: &str =
     "usage: certcheck FILE [--system FILE | --systems FOLDER] [--memory SIZE] [--threads N] [--share I/N]
 
-Checks a certificate of Proofka (docs/certificates.md, format version 3).
+Checks a certificate of Proofka (docs/certificates.md, format version 4).
 
   --system FILE     the only system must be this file, byte for byte
   --systems FOLDER  each system must be the file of its name in the folder, byte for byte
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if words.iter().any(|word| word == "--version") {
-        println!("certcheck {} (certificates of version 3)", env!("CARGO_PKG_VERSION"));
+        println!("certcheck {} (certificates of version 4)", env!("CARGO_PKG_VERSION"));
         return ExitCode::SUCCESS;
     }
     let (file, systems, options) = match arguments(words.into_iter()) {

@@ -50,9 +50,10 @@ pub fn default_limit() -> u64 {
     kibibytes.map_or(2 << 30, |n| n * 1024 / 5 * 4)
 }
 
-/// Reads a number of bytes: `4GiB`, `512MiB`, `64KiB`, or a plain number.
+/// Reads a number of bytes: `4GiB` or `4G`, `512MiB`, `64KiB`, or a plain number.
 pub fn parse_bytes(text: &str) -> Option<u64> {
-    let units = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("", 1)];
+    let (text, units) =
+        (text.strip_suffix("iB").unwrap_or(text), [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("", 1)]);
     let (digits, unit) = units.iter().find_map(|(name, unit)| Some((text.strip_suffix(name)?, *unit)))?;
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }

@@ -71,13 +71,11 @@ pub struct Part {
     pub terms: Terms,
     pub variables: Vec<Variable>,
     by_name: HashMap<String, usize>,
-    declared: Option<String>,
     pub actions: Vec<Action>,
     names_of_actions: BTreeSet<String>,
     pub properties: BTreeMap<String, Property>,
     pub lemmas: Vec<Lemma>,
-    /// The words of a row, and for each word the bits that belong to fields. All other bits of a row are 0.
-    pub words: usize,
+    /// For each word of a row the bits that belong to fields: the lowest ones. All other bits of a row are 0.
     pub used: Vec<u64>,
     /// Covered kinds, each with the kind that covers it.
     pub covered: BTreeMap<String, String>,
@@ -95,27 +93,21 @@ impl Part {
     /// Reads a system. Further commands of the part follow.
     pub fn new(name: &str, system: &str) -> Result<Part> {
         need!(let Some(text) = system.strip_prefix(START), "{name} does not begin as SMT-LIB 2.6 of the logic QF_LIA");
-        let mut part = Part { name: name.to_string(), terms: Terms::new(), words: 1, ..Part::default() };
+        let mut part = Part { name: name.to_string(), terms: Terms::new(), used: vec![0], ..Part::default() };
         for command in crate::sexp::read(text)? {
             need!(let List(items) = &command, "{name} has something that is no command: {command:?}");
             part.read_system(items)?;
         }
-        need!(part.declared.is_none(), "{name}: the last variable has no domain");
-        part.used = vec![0; part.variables.len().max(1)];
         Ok(part)
     }
 
     /// Reads a command of the system.
     fn read_system(&mut self, command: &[Sexp]) -> Result<()> {
         match command {
-            [Symbol("declare-const"), Symbol(name), Symbol("Int")] => {
-                need!(self.declared.is_none(), "a variable before {name} has no domain");
-                self.declared = Some(name.to_string());
-            }
+            [Symbol("declare-const"), Symbol(_), Symbol("Int")] => {} // solvers need the declaration of a variable
             [Symbol("set-info"), Keyword(":variable"), List(domain)] => {
                 need!(let [Symbol(name), Number(low), Number(high), Number(first)] = domain[..], "{domain:?}");
-                let declared = self.declared.take().is_some_and(|declared| declared == name);
-                need!(declared && low <= first && first <= high, "{name} is not declared, or has no such domain");
+                need!(low <= first && first <= high, "{name} has no such domain");
                 let number = self.variables.len();
                 let term = self.terms.add(Op::Variable(number), vec![], Sort::Int, (low, high))?;
                 self.terms.define(name, term)?;
@@ -140,11 +132,8 @@ impl Part {
                 need!(let Some(variable) = self.by_name.get(*name).copied(), "{name} is no variable");
                 let value = self.term(value, Sort::Int)?;
                 need!(let Some(action) = self.actions.last_mut(), "no action stands before a next value");
-                need!(
-                    action.updates.insert(variable, value).is_none(),
-                    "the action {:?} assigns {name} twice",
-                    action.name
-                );
+                let first = action.updates.insert(variable, value).is_none();
+                need!(first, "the action {:?} assigns {name} twice", action.name);
             }
             [Symbol("set-info"), Keyword(keyword @ (":property" | ":goal")), List(property)] => {
                 need!(let [Text(name), term, witness] = &property[..], "no property: {property:?}");
@@ -175,7 +164,8 @@ impl Part {
                 lemma.sum += if *side == "most" { i128::from(*time) } else { -i128::from(*time) };
                 lemma.bounds.push(format!("{side} {name:?} {time}"));
             }
-            [Symbol("field"), Symbol(name), Number(bit)] => self.field(name, *bit)?,
+            [Symbol("word")] => self.used.push(0),
+            [Symbol("field"), Symbol(name)] => self.field(name)?,
             [Symbol("covered"), Symbol(kind), Symbol(by)] => {
                 let known = limits.contains_key(*kind) && limits.contains_key(*by) && kind != by;
                 let first = self.covered.insert(kind.to_string(), by.to_string()).is_none();
@@ -216,17 +206,16 @@ impl Part {
         Ok(())
     }
 
-    fn field(&mut self, name: &str, bit: i64) -> Result<()> {
+    /// Gives a variable the next bits of the last word.
+    fn field(&mut self, name: &str) -> Result<()> {
         need!(let Some(number) = self.by_name.get(name).copied(), "{name} is no variable");
-        let variable = &mut self.variables[number];
-        let (span, first) = ((variable.high - variable.low) as u64, variable.field.is_none());
-        let (word, shift, width) = ((bit / 64) as usize, (bit % 64) as u32, u64::BITS - span.leading_zeros());
-        need!(bit >= 0 && word < self.used.len(), "the field of {name} stands outside a row");
+        let (variable, word) = (&mut self.variables[number], self.used.len() - 1);
+        let (span, shift) = ((variable.high - variable.low) as u64, self.used[word].trailing_ones());
+        let width = (u64::BITS - span.leading_zeros()).max(1);
+        let right = variable.field.is_none() && shift + width <= u64::BITS;
+        need!(right, "the field of {name} leaves its word, or is there twice");
         let mask = (1 << width) - 1;
-        let right = first && shift + width <= 64 && self.used[word] & mask << shift == 0;
-        need!(right, "the field of {name} leaves its word, overlaps another one, or is there twice");
         self.used[word] |= mask << shift;
-        self.words = self.words.max(word + 1);
         variable.field = Some(Field { variable: number, word, shift, mask, low: variable.low, span });
         Ok(())
     }
@@ -258,7 +247,7 @@ impl Part {
 
     /// The row of the initial state, cut down to the kept variables.
     pub fn initial(&self) -> Vec<u64> {
-        let mut row = vec![0; self.words];
+        let mut row = vec![0; self.used.len()];
         for (variable, field) in self.variables.iter().filter_map(|variable| Some((variable, variable.field?))) {
             row[field.word] |= ((variable.initial - field.low) as u64) << field.shift;
         }

@@ -24,18 +24,12 @@ const FREE: u32 = 0;
 
 impl States {
     /// Reads the set with these members, after its memory is counted.
-    pub fn load(
-        part: &Part,
-        members: &[String],
-        archive: &mut Archive,
-        memory: &mut Memory,
-        seed: u64,
-    ) -> Result<Self> {
-        let (words, what) = (part.words, "a set of states");
+    pub fn load(part: &Part, names: &[String], file: &mut Archive, memory: &mut Memory, seed: u64) -> Result<Self> {
+        let (words, what) = (part.used.len(), "a set of states");
         let bytes_of_row = 8 * words as u64 + if part.is_ranked() { 2 } else { 0 };
         let mut total: u64 = 0;
-        for member in members {
-            let size = archive.size(member)?;
+        for member in names {
+            let size = file.size(member)?;
             need!(size % bytes_of_row == 0, "the member {member:?} does not have the size of whole rows");
             total = total.saturating_add(size / bytes_of_row);
         }
@@ -53,8 +47,8 @@ impl States {
             bytes,
         };
         let mut first = 0;
-        for member in members {
-            let content = archive.read(member, memory)?;
+        for member in names {
+            let content = file.read(member, memory)?;
             let count = content.len() / bytes_of_row as usize;
             states.read(first, count, &content);
             first += count;

@@ -1,13 +1,12 @@
 //! Steps from all states of a set: rules `step`, `fault`, `unlimited`, `covered`, `outside` and `domain`; and which
 //! properties are broken in the set: a state violates, or (rule `rank`) a state has no step to a smaller rank.
 
-use crate::batch::{Batch, Lane, Value};
+use crate::batch::{Batch, Value};
 use crate::memory::Memory;
 use crate::part::{Action, Field, Part, Property};
 use crate::rejection::{rule, Rejection, Result};
 use crate::states::States;
 use crate::terms::Term;
-use std::num::Wrapping;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 
@@ -32,15 +31,15 @@ pub struct Share {
 }
 
 /// Steps from up to `N` states at a time.
-pub struct Stepper<'a, L, const N: usize> {
+pub struct Stepper<'a, const N: usize> {
     part: &'a Part,
-    batch: Batch<'a, L, N>,
+    batch: Batch<'a, N>,
     /// The states of the batch in which the last step is enabled, and the rows to which the step leads from these.
     pub lanes: Vec<usize>,
     pub rows: Vec<u64>,
 }
 
-impl<'a, L: Lane, const N: usize> Stepper<'a, L, N> {
+impl<'a, const N: usize> Stepper<'a, N> {
     pub fn new(part: &'a Part) -> Self {
         Stepper { part, batch: Batch::new(part), lanes: vec![], rows: vec![] }
     }
@@ -54,16 +53,16 @@ impl<'a, L: Lane, const N: usize> Stepper<'a, L, N> {
     pub fn find(&mut self, term: Term, count: usize) -> &[usize] {
         self.lanes.clear();
         match self.batch.value(term) {
-            Value::Same(same) if same == L::of(0) => {}
+            Value::Same(same) if same == 0 => {}
             Value::Same(_) => self.lanes.extend(0..count),
-            column => self.lanes.extend((0..count).filter(|lane| self.batch.at(column, *lane) != L::of(0))),
+            column => self.lanes.extend((0..count).filter(|lane| self.batch.at(column, *lane) != 0)),
         }
         &self.lanes
     }
 
     /// Takes a step from these states, wherever enabled. The rule with this code demands values within domains.
     pub fn take(&mut self, step: &Step, rows: &[u64], rule: &'static str) -> Result<()> {
-        let words = self.part.words;
+        let words = self.part.used.len();
         self.find(step.action.guard, rows.len() / words);
         self.rows.clear();
         for lane in &self.lanes {
@@ -73,7 +72,7 @@ impl<'a, L: Lane, const N: usize> Stepper<'a, L, N> {
             let value = self.batch.value(*term);
             let (keep, mut largest) = (!(field.mask << field.shift), 0);
             for (lane, row) in self.lanes.iter().zip(self.rows.chunks_exact_mut(words)) {
-                let offset = (self.batch.at(value, *lane).number() - field.low) as u64;
+                let offset = (i64::from(self.batch.at(value, *lane)) - field.low) as u64;
                 largest = largest.max(offset);
                 row[field.word] = row[field.word] & keep | offset << field.shift;
             }
@@ -108,20 +107,12 @@ pub struct Found {
 impl Pass<'_> {
     /// Checks all states, with this number of threads.
     pub fn run(&self, threads: usize, memory: &mut Memory) -> Result<Found> {
-        match self.part.terms.reach() {
-            0..128 => self.run_with::<Wrapping<i8>>(threads, memory),
-            128..32768 => self.run_with::<Wrapping<i16>>(threads, memory),
-            _ => self.run_with::<Wrapping<i32>>(threads, memory),
-        }
-    }
-
-    fn run_with<L: Lane>(&self, threads: usize, memory: &mut Memory) -> Result<Found> {
         let threads = threads.min(self.source.len().div_ceil(LANES)).max(1);
-        let successors = 8 * self.part.words as u64 * LANES as u64;
-        let bytes = threads as u64 * (Batch::<L, LANES>::bytes(self.part) + successors);
+        let successors = 8 * self.part.used.len() as u64 * LANES as u64;
+        let bytes = threads as u64 * (Batch::<LANES>::bytes(self.part) + successors);
         memory.take(bytes, "the evaluation of terms")?;
         let next = AtomicUsize::new(0);
-        let work = || Worker::<L>::new(self).work(&next);
+        let work = || Worker::new(self).work(&next);
         let all = std::thread::scope(|scope| {
             // A thread that cannot begin leaves its work to the others.
             let begin = |_| Builder::new().stack_size(STACK).spawn_scoped(scope, work).ok();
@@ -149,16 +140,16 @@ impl Pass<'_> {
     }
 }
 
-struct Worker<'a, L> {
+struct Worker<'a> {
     pass: &'a Pass<'a>,
-    stepper: Stepper<'a, L, LANES>,
+    stepper: Stepper<'a, LANES>,
     hashes: Vec<u64>,
     /// Whether a step leads from the state of the lane to a smaller rank.
     falls: [bool; LANES],
     found: Found,
 }
 
-impl<'a, L: Lane> Worker<'a, L> {
+impl<'a> Worker<'a> {
     fn new(pass: &'a Pass<'a>) -> Self {
         let found = Found { steps: 0, broken: vec![None; pass.properties.len()] };
         Worker { pass, stepper: Stepper::new(pass.part), hashes: vec![], falls: [false; LANES], found }
@@ -180,7 +171,7 @@ impl<'a, L: Lane> Worker<'a, L> {
     }
 
     fn check(&mut self, first: usize, count: usize) -> Result<()> {
-        let (pass, words) = (self.pass, self.pass.part.words);
+        let (pass, words) = (self.pass, self.pass.part.used.len());
         let rows = &pass.source.rows[first * words..(first + count) * words];
         self.stepper.load(rows)?;
         let ranks = pass.source.ranks.get(first..first + count).filter(|_| pass.rule == "step");
@@ -207,7 +198,7 @@ impl<'a, L: Lane> Worker<'a, L> {
 
     /// Looks the next rows up in the targets. Gives a lane whose next row is in none of them.
     fn look_up(&mut self, ranks: Option<&[u16]>) -> Option<usize> {
-        let (rows, targets) = (self.stepper.rows.chunks_exact(self.pass.part.words), self.pass.targets);
+        let (rows, targets) = (self.stepper.rows.chunks_exact(self.pass.part.used.len()), self.pass.targets);
         self.hashes.clear();
         self.hashes.extend(rows.clone().map(|row| self.pass.source.hash(row)));
         targets[0].touch(&self.hashes);

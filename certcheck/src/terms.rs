@@ -1,6 +1,7 @@
 //! Terms of a system: nodes, each with its sort, the interval of its values, and its levels.
 
-use crate::rejection::{need, Result};
+use crate::batch::Lane;
+use crate::rejection::{need, rule, Result};
 use crate::sexp::Sexp::{self, List, Number, Symbol};
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ pub enum Op {
     /// A variable of the system, by its number.
     Variable(usize),
     /// A number; for a truth value 0 (false) or -1.
-    Constant(i32),
+    Constant(Lane),
     Not,
     And,
     Or,
@@ -56,13 +57,7 @@ const FORMS: [Form; 14] = [
     ("ite", Op::If, None, 3, 3, None),
 ];
 
-/// Names that SMT-LIB or its theories have, besides operators, and which a script must not declare.
-const RESERVED: &str = "! _ as let exists forall match par BINARY DECIMAL HEXADECIMAL NUMERAL STRING Bool Int xor div \
-    mod abs divisible assert echo exit pop push";
-/// Beginnings of further such names, which end there or go on with a hyphen.
-const RESERVED_BEGINNINGS: [&str; 6] = ["check-sat", "declare", "define", "get", "reset", "set"];
-
-/// Levels of a term in which each name is replaced by its definition.
+/// Levels of a term in which each name is replaced by its definition, at most: the evaluation of terms is recursive.
 pub const MOST_LEVELS: u32 = 2_000;
 
 pub struct Node {
@@ -70,8 +65,8 @@ pub struct Node {
     pub operands: Box<[Term]>,
     pub sort: Sort,
     /// The lowest and the highest value. A truth value is 0 or -1.
-    pub low: i32,
-    pub high: i32,
+    pub low: Lane,
+    pub high: Lane,
     levels: u32,
 }
 
@@ -90,18 +85,15 @@ impl Terms {
 
     /// Gives a name to a term, or refuses a name that is taken.
     pub fn define(&mut self, name: &str, term: Term) -> Result<()> {
-        let begins = |start: &&str| name.strip_prefix(*start).is_some_and(|r| r.is_empty() || r.starts_with('-'));
-        let reserved = RESERVED.split_whitespace().any(|word| word == name) || RESERVED_BEGINNINGS.iter().any(begins);
         let is_operator = FORMS.iter().any(|form| form.0 == name);
-        let free = !reserved && !is_operator && !name.starts_with(['.', '@']);
-        need!(free && self.names.insert(name.to_string(), term).is_none(), "the name {name} is taken");
+        need!(!is_operator && self.names.insert(name.to_string(), term).is_none(), "the name {name} is taken");
         Ok(())
     }
 
     /// The term of an expression. The reader of S-expressions bounds the depth of this recursion.
     pub fn read(&mut self, sexp: &Sexp) -> Result<Term> {
         let items = match sexp {
-            Number(number) => return self.add(Op::Constant(*number as i32), vec![], Int, (*number, *number)),
+            Number(number) => return self.add(Op::Constant(*number as Lane), vec![], Int, (*number, *number)),
             Symbol(name) => {
                 need!(let Some(term) = self.names.get(*name), "{name} is the name of no variable, and of no term");
                 return Ok(*term);
@@ -146,12 +138,14 @@ impl Terms {
         }
     }
 
-    /// Adds a node (the page: "between -2^31 and 2^31 - 1").
+    /// Adds a node. The rule `limits` is this program's own: terms with more levels, or with numbers that 16 bits do not
+    /// hold, are refused.
     pub fn add(&mut self, op: Op, operands: Vec<Term>, sort: Sort, interval: (i64, i64)) -> Result<Term> {
         let levels = 1 + operands.iter().map(|a| self.nodes[*a].levels).max().unwrap_or(0);
-        need!(levels <= MOST_LEVELS, "a term has more than {MOST_LEVELS} levels");
-        let interval = (i32::try_from(interval.0), i32::try_from(interval.1));
-        need!(let (Ok(low), Ok(high)) = interval, "a term has numbers that 32 bits do not hold");
+        rule!("limits", levels <= MOST_LEVELS, "a term has more than {MOST_LEVELS} levels");
+        let (low, high) = (interval.0 as Lane, interval.1 as Lane);
+        let is_exact = (i64::from(low), i64::from(high)) == interval;
+        rule!("limits", is_exact, "a term has numbers that 16 bits do not hold");
         self.nodes.push(Node { op, operands: operands.into(), sort, low, high, levels });
         Ok(self.nodes.len() - 1)
     }
@@ -164,11 +158,6 @@ impl Terms {
             reads.push(own || node.operands.iter().any(|a| reads[*a]));
         }
         reads
-    }
-
-    /// The largest distance from 0 of the values of all terms.
-    pub fn reach(&self) -> u32 {
-        self.nodes.iter().map(|node| node.low.unsigned_abs().max(node.high.unsigned_abs())).max().unwrap_or(0)
     }
 }
 

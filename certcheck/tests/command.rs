@@ -86,5 +86,5 @@ fn wrong_commands_end_with_status_2_and_help() {
         assert!(text(&output.stderr).contains("usage: certcheck"), "{arguments:?}");
     }
     assert!(text(&run(&["--help"]).stdout).contains("exit status"));
-    assert!(text(&run(&["--version"]).stdout).starts_with("certcheck 2."));
+    assert!(text(&run(&["--version"]).stdout).starts_with("certcheck 3."));
 }

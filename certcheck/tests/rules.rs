@@ -48,7 +48,7 @@ const REPLACED: &[Replacement] = &[
     ("accepted", 0, "(define-fun zero", "; note\n(define-fun zero"),
     ("accepted", 0, "none down", "none (not runs)"),
     ("covered", 1, "(covered hang crash)", "(covered crash rot) (covered hang crash)"),
-    ("cone", 1, "(field up 3)", ""),
+    ("cone", 1, "(field up)", ""),
     ("cone", 0, "(set-info :property (\"safe\" negative", "(set-info :property (\"safe\" doubt.g"),
     ("cone", 0, "negative down", "negative doubt.g"),
     ("cone", 0, "count.n () Int (+ n 1)", "count.n () Int (+ n note)"),
@@ -87,7 +87,7 @@ const REPLACED: &[Replacement] = &[
     ("smallest", 2, "\"1\" 2)", "\"1\" 0)"),
     ("smallest", 1, "(limit rot 1)", "(limit rot 0)"),
     ("format", 0, "(< n 3)", "(< n 3 4)"),
-    ("format", 0, "(+ n 1)", "(+ n 2147483647)"),
+    ("limits", 0, "(+ n 1)", "(+ n 32767)"),
     ("format", 0, "(+ n 1)", "(+ n 99999999999999999999999)"),
     ("format", 0, "(3 \"crash\"", "(2 \"crash\""),
     ("format", 0, "(* 3 1)", "(* n up)"),
@@ -95,15 +95,12 @@ const REPLACED: &[Replacement] = &[
     ("format", 1, "(limit hang 1)", "(limit hang 1) (limit hang 2)"),
     ("format", 1, "(limit hang 1)", "(limit hang 1) (limit flood 2)"),
     ("format", 1, "(limit hang 1)", "(limit hang (- 1))"),
-    ("format", 1, "(field n 0)", "(field m 0)"),
-    ("format", 1, "(field n 0)", "(field n 0 0)"),
-    ("format", 1, "(field n 0)", "(field n (- 1))"),
-    ("format", 1, "(field n 0)", "(field n 0) (field n 4)"),
-    ("format", 1, "(field n 0)", "(field n 0) (field runs 4)"),
-    ("format", 1, "(field n 0)", "(field n 1)"),
-    ("format", 1, "(field n 0)", "(field n 62)"),
-    ("format", 1, "(field n 0)", "(field n 256)"),
-    ("format", 1, "(field n 0)", "(field n 999999999999999999)"),
+    ("format", 1, "(field n)", "(field m)"),
+    ("format", 1, "(field n)", "(field n 0)"),
+    ("format", 1, "(field n)", "(field n) (field n)"),
+    ("format", 1, "(field n)", "(field n) (field runs)"),
+    ("format", 1, "(word)", "(word 1)"),
+    ("format", 1, "(word)", "(word) (word)"),
     ("format", 1, "(covered hang crash)", "(covered hang hang)"),
     ("format", 1, "(covered hang crash)", "(covered hang crash) (covered hang rot)"),
     ("format", 1, "(covered hang crash)", "(covered hang flood)"),
@@ -166,7 +163,7 @@ const CHANGED: &[(&str, &str, Change)] = &[
     ("format", "deep nesting", |toy| {
         toy.system = toy.system.replace("(+ n 1)", &format!("{}n{}", "(- ".repeat(20_000), ")".repeat(20_000)))
     }),
-    ("format", "deep nesting by names", |toy| {
+    ("limits", "deep nesting by names", |toy| {
         let names: String = (0..2_500).map(|i| format!("(define-fun d{} () Int (- d{i}))", i + 1)).collect();
         toy.system =
             toy.system.replace("(define-fun zero", &format!("(define-fun d0 () Int n){names}(define-fun zero"));
@@ -186,7 +183,7 @@ fn the_toy_is_accepted() {
     let toy = Toy::new();
     let report = check_bytes(&toy.file(), MEMORY).map_err(|r| r.to_string()).unwrap();
     assert_eq!(report.claims.len(), 3);
-    assert!(report.claims[0].contains("\"no-bad\" can be violated with {rot}"), "{}", report.claims[0]);
+    assert!(report.claims[0].contains("\"no-bad\" is violated with {rot}"), "{}", report.claims[0]);
     assert!(report.claims[1].contains("\"safe\" holds"), "{}", report.claims[1]);
     let sets = toy.sets.values().map(|(_, rows)| rows.len()).sum::<usize>();
     assert_eq!(report.states as usize, sets);

@@ -16,7 +16,7 @@ LEVEL = 6
 PIECE = 1 << 20
 """Bytes of a file that are copied at a time."""
 
-FORMAT = 3
+FORMAT = 4
 """Version of the format of certificates."""
 
 FIRST_LINE = f"proofka-certificate {FORMAT}\n".encode()

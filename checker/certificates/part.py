@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from proofka.checker.certificates.text import SystemText
 from proofka.checker.combinations import Combination, is_contained, layer, without_one
 from proofka.checker.exploration import AnyExploration
@@ -57,7 +54,7 @@ class Part:
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
-        """The places of the kept variables in a row, in order; the flags of lemmas stand in words of their own."""
+        """The places of the kept variables in an exploration, in order; flags of lemmas stand in words of their own."""
         return (*sorted(self.exploration.layout.fields.values(), key=lambda one: (one.word, one.shift)), *self._flags())
 
     def _flags(self) -> Iterator[Field]:
@@ -69,14 +66,6 @@ class Part:
         for number, flag in enumerate(flags):
             word, bit = divmod(number, WORD_BITS)
             yield Field(flag, first + word, bit, 1)
-
-    @cached_property
-    def mask(self) -> NDArray[np.uint64]:
-        """The bits of the fields, for each word of a row."""
-        words = [0] * (1 + max((field.word for field in self.fields), default=0))
-        for field in self.fields:
-            words[field.word] |= field.mask
-        return np.array(words, dtype=np.uint64)
 
     @cached_property
     def closed(self) -> tuple[Combination, ...]:

@@ -264,8 +264,8 @@ def _read(commands: Expressions) -> _Told:
             if len(told.claims) > told.earlier_claims:
                 raise ValueError("an unlimited kind stands behind a claim of its part")
             told.unlimited |= {str(words[0])}
-        elif head == "field":
-            told.words = max(told.words, 1 + int(words[1]) // 64)
+        elif head == "word":
+            told.words += 1
         elif head == "rows":
             told.rows.append((str(words[0]), 8 * told.words))
         elif head == "claim":

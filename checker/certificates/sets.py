@@ -13,7 +13,7 @@ from proofka.checker.certificates.order import Order
 from proofka.checker.certificates.packed import PacksSets
 from proofka.checker.certificates.part import Part
 from proofka.checker.certificates.ranks import Ranks, ranks_of
-from proofka.checker.certificates.rows import as_bytes, members_of
+from proofka.checker.certificates.rows import Closing, as_bytes, members_of
 from proofka.checker.certificates.text import quoted
 from proofka.checker.combinations import Combination, smaller
 from proofka.checker.embedded import EmbeddedExploration
@@ -47,6 +47,7 @@ def _lines(part: Part, combination: Combination, members: Iterable[str]) -> list
 
 
 def _elsewhere(number: int, part: Part, exploration: PacksSets, archive: Archive) -> Iterator[str]:
+    assert not Closing(part.fields).moves, "the tasks pack the rows of an exploration as they are"
     names = {combination: _name_of(number, place) for place, combination in enumerate(part.closed)}
     ranked = [one for one in part.closed if part.is_ranked(one)] if part.has_goal else None
     for combination, members in exploration.packed_sets(names, ranked).items():
@@ -64,6 +65,7 @@ class _InMemory:
         self._exploration = exploration
         self._archive = archive
         self._order = Order.of(exploration.components)
+        self._closing = Closing(part.fields)
         self._ranks: dict[Combination, Ranks] = {}
 
     def lines(self, pool: ThreadPoolExecutor) -> Iterator[str]:
@@ -82,7 +84,7 @@ class _InMemory:
         elif self._part.has_goal:
             ranks = [np.zeros(int(count), dtype=np.uint16) for count in shard.counts]
         members = []
-        for piece, (rows, ranked) in enumerate(members_of(shard, self._order, self._part.mask, ranks)):
+        for piece, (rows, ranked) in enumerate(members_of(shard, self._order, self._closing, ranks)):
             members.append(f"{_name_of(self._number, place)}.{piece}")
             self._archive.add(members[-1], as_bytes(rows, ranked))
         return _lines(self._part, combination, members)

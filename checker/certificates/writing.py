@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from proofka.checker.certificates.systems import limits_of
 from proofka.checker.certificates.text import quoted
 from proofka.checker.certificates.times import lemma_lines, times_of
 from proofka.checker.check import Run
+from proofka.checker.kernel.layout import Field
 from proofka.model.deployment.document import to_document
 from proofka.model.input.whole_file import write_whole
 from proofka.model.language import Action
@@ -61,6 +62,15 @@ def write_certificate(run: Run, path: Path, *, tool: str) -> Written:
     return Written(certified, claims.left_out, states)
 
 
+def field_lines(fields: Sequence[Field]) -> Iterator[str]:
+    """Yield the lines of fields in their order; those of a word follow one another from its lowest bit on."""
+    word = 0
+    for field in fields:
+        yield from ["(word)"] * (field.word - word)
+        word = field.word
+        yield f"(field {field.variable.name})"
+
+
 class _Writer:
     """The writer of one part."""
 
@@ -75,8 +85,7 @@ class _Writer:
         yield f'(system "{part.system}")'
         for lemma in part.lemmas:
             yield from lemma_lines(lemma)
-        for field in part.fields:
-            yield f"(field {field.variable.name} {field.bit})"
+        yield from field_lines(part.fields)
         for kind, by in part.covered:
             yield f"(covered {kind.value} {by.value})"
         for unlimited in part.unlimited:

@@ -87,8 +87,8 @@ ARCHIVES = (
     of_file("format", "the file is empty", lambda content: b""),
     of_file("format", "the file has no members", lambda content: FIRST_LINE),
     of_file("format", "the file is a text", lambda content: content.partition(b"\n")[2]),
-    of_file("format", "an older version", lambda content: content.replace(b"certificate 3\n", b"certificate 2\n", 1)),
-    of_file("format", "another version", lambda content: content.replace(b"certificate 3\n", b"certificate 4\n", 1)),
+    of_file("format", "an older version", lambda content: content.replace(b"certificate 4\n", b"certificate 3\n", 1)),
+    of_file("format", "another version", lambda content: content.replace(b"certificate 4\n", b"certificate 5\n", 1)),
     of_file("format", "the first line ends otherwise", lambda content: content.replace(b"\n", b"\r\n", 1)),
     of_file("format", "the file is truncated", lambda content: content[:-1]),
     of_file("format", "half of the file is missing", lambda content: content[: len(content) // 2]),
@@ -127,6 +127,8 @@ ARCHIVES = (
     of_members("format", "ranks have a rank more", lambda found: {**found, "1/0.0": found["1/0.0"] + bytes(2)}),
     of_members("memory", "the system is a bomb", bomb, "16MiB"),
     of_members("memory", "the memory is small", lambda found: found, "10000"),
-    Forgery("rows are declared as a bomb", "memory", declared_bomb),
 )
 """Forgeries of the members of the file."""
+
+DECLARED_BOMB = Forgery("rows are declared as a bomb", "memory", declared_bomb)
+"""A member whose head says more than the member has: certcheck takes memory by the head, and the plain checker not."""

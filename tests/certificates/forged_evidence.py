@@ -18,7 +18,7 @@ from tests.certificates.forging import (
     with_updates,
     with_variable,
 )
-from tests.certificates.proving import KEPT, LEMMA_SUM, LIMITS, PLACES, TOTAL, least, toy_certificate
+from tests.certificates.proving import KEPT, LAYOUT, LEMMA_SUM, LIMITS, TOTAL, least, toy_certificate
 from tests.certificates.toy import TOY, Action, Term, Values, explore
 from tests.certificates.writing import Certificate, Smallest, certificate_file, system_text
 
@@ -71,7 +71,7 @@ def dropped(certificate: Certificate, name: str) -> Certificate:
         replace(one, states=sorted({(*values[:at], *values[at + 1 :]) for values in one.states}), split=0)
         for one in part.sets
     ]
-    return with_part(certificate, LOSS, places={key: place for key, place in PLACES.items() if key != name}, sets=sets)
+    return with_part(certificate, LOSS, layout=[[one for one in names if one != name] for names in LAYOUT], sets=sets)
 
 
 def only(certificate: Certificate, part: int) -> Certificate:

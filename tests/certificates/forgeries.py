@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.certificates.forged_archive import ARCHIVES
@@ -25,7 +26,7 @@ from tests.certificates.forging import (
     with_part,
     with_set,
 )
-from tests.certificates.proving import PLACES, TOTAL, toy_certificate
+from tests.certificates.proving import LAYOUT, TOTAL, toy_certificate
 from tests.certificates.toy import TOY
 from tests.certificates.writing import Certificate, archive, certificate_file, members, system_text
 
@@ -51,9 +52,9 @@ def both_claims(certificate: Certificate) -> Certificate:
     return with_part(certificate, LOSS, claims=claims)
 
 
-def with_places(certificate: Certificate, **places: int) -> Certificate:
-    """Return a certificate with other places of fields in its first part."""
-    return with_part(certificate, LOSS, places={**PLACES, **places})
+def with_layout(certificate: Certificate, *layout: Sequence[str]) -> Certificate:
+    """Return a certificate with another layout of rows in its first part."""
+    return with_part(certificate, LOSS, layout=layout)
 
 
 def with_ranks_to_spare(certificate: Certificate) -> Certificate:
@@ -122,8 +123,9 @@ HARMLESS: tuple[Forgery, ...] = (
     of_certificate("", "a claim without a witness", lambda c: with_claim(c, LOSS, witness=None)),
     of_certificate("", "a claim with a smaller total", lambda c: with_claim(c, EARLY, up_to=TOTAL - 1)),
     of_certificate("", "a claim with the total 0", lambda c: with_claim(c, EARLY, up_to=0)),
-    of_certificate("", "a part with an unused word", lambda c: with_places(c, up_a=191, answer=192, seen=61)),
-    of_certificate("", "a part with other places", lambda c: with_places(c, log_a=190, seen=69)),
+    of_certificate("", "a part with unused words", lambda c: with_layout(c, [], *LAYOUT, [])),
+    of_certificate("", "a part with a single word", lambda c: with_layout(c, sum(LAYOUT, ()))),
+    of_certificate("", "a part with other places", lambda c: with_layout(c, *LAYOUT[::-1])),
     of_certificate("", "a set in one member", lambda c: with_set(c, LOSS, ONE_KILL, split=0)),
     of_certificate("", "larger ranks", with_ranks_to_spare),
     of_certificate("", "a set with a state of a smaller set", with_state_of_a_smaller_set),
@@ -134,8 +136,8 @@ HARMLESS: tuple[Forgery, ...] = (
     of_members("", "a property stands behind a goal", with_late_property),
     of_certificate("", "a certificate without words about the file", lambda c: replace(c, about="")),
     of_members("", "a member is listed by two parts", with_shared_rows),
-    of_certificate("", "the greatest number", lambda c: with_term(c, ("-", 0, ("-", 2**31 - 1)))),
-    of_certificate("", "the least number", lambda c: with_term(c, ("-", ("-", 2**31 - 1), "up_a"))),
+    of_certificate("", "the greatest number of 16 bits", lambda c: with_term(c, ("-", 0, ("-", 2**15 - 1)))),
+    of_certificate("", "the least number of 16 bits", lambda c: with_term(c, ("-", ("-", 2**15 - 1), "up_a"))),
     of_certificate("", "a sum of 3000 terms", lambda c: with_term(c, ("+", *["seen"] * 3000))),
     of_certificate("", "a disjunction of 3000 terms", lambda c: with_term(c, ("or", *["true"] * 3000), "Bool")),
 )

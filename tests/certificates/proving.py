@@ -23,8 +23,8 @@ LIMITS = {"erase": 0, "kill": 2, "power-loss": 2}
 TOTAL = 2
 KEPT = ("log_a", "log_b", "up_a", "up_b", "answer", "seen")
 """The cone of influence of every property of the toy."""
-PLACES = {"log_a": 0, "log_b": 2, "up_a": 127, "up_b": 62, "answer": 71, "seen": 64}
-"""The first bits of fields: a layout with gaps, and with the last bit of a word."""
+LAYOUT = (("log_a", "up_b", "log_b"), ("seen", "answer", "up_a"))
+"""The kept variables of each word of a row."""
 
 LEMMA_SUM = 9000 - 5 - 120000 + 1000
 BOUNDS = '(least "a wait" 120000) (most "a session" 9000) (most "b" (- 5)) (least "c" (- 1000))'
@@ -92,10 +92,10 @@ def toy_certificate() -> Certificate:
         TOY,
         LIMITS,
         [
-            Part(PLACES, sets(TOY, runs, safe, None), [Claim(loss.name, TOTAL, traces, witness)]),
-            Part(PLACES, sets(TOY, runs, safe, ranks), [Claim(readable.name, TOTAL, stuck, witness, "77aa")]),
+            Part(LAYOUT, sets(TOY, runs, safe, None), [Claim(loss.name, TOTAL, traces, witness)]),
+            Part(LAYOUT, sets(TOY, runs, safe, ranks), [Claim(readable.name, TOTAL, stuck, witness, "77aa")]),
             Part(
-                PLACES,
+                LAYOUT,
                 sets(TOY, runs, covering, None),
                 [Claim(early.name, TOTAL, [], shortest(TOY, runs, early.witness))],
                 {"kill": "power-loss"},
@@ -103,7 +103,7 @@ def toy_certificate() -> Certificate:
                 system="system.1.smt2",
             ),
             Part(
-                PLACES,
+                LAYOUT,
                 sets(TOY, any_kills, after_kills, ranks_after_kills),
                 [Claim(readable.name, TOTAL, stuck, after_many_kills(readable.witness), "88bb")],
                 unlimited=["kill"],

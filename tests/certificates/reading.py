@@ -28,7 +28,7 @@ TOKEN = re.compile(r'"(?:[^"]|"")*"|;[^\r\n]*|[()]|[^\s()";]+')
 def members_of(content: bytes, unread: Collection[str] = ()) -> dict[str, bytes]:
     """Return the members of a file but those in `unread`. Raise ValueError or zlib.error for another file."""
     first, _, rest = content.partition(b"\n")
-    if first != b"proofka-certificate 3":
+    if first != b"proofka-certificate 4":
         raise ValueError("another first line")
     found: dict[str, bytes] = {}
     while rest:

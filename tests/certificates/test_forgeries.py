@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.certificates.checkers import ROOT, answer, expected, plain
+from tests.certificates.forged_archive import DECLARED_BOMB
+from tests.certificates.forged_form import TOO_LARGE
 from tests.certificates.forgeries import FORGERIES, HARMLESS
 from tests.certificates.forging import Forgery
 from tests.certificates.proving import toy_certificate
@@ -33,6 +35,15 @@ def test_a_forgery_is_refused_by_its_rule(forgery: Forgery, tmp_path: Path) -> N
     assert forgery.content() != certificate_file(toy_certificate()) or forgery.system is not None or forgery.memory
     found = answer(plain, forgery, tmp_path)
     assert expected(forgery, found), found
+
+
+@pytest.mark.parametrize("forgery", TOO_LARGE, ids=str)
+def test_the_plain_checker_takes_systems_of_any_size(forgery: Forgery, tmp_path: Path) -> None:
+    assert answer(plain, forgery, tmp_path).status == 0
+
+
+def test_a_member_is_no_larger_than_its_content(tmp_path: Path) -> None:
+    assert answer(plain, DECLARED_BOMB, tmp_path).text == "not a certificate: 0/0.0 has another size\n"
 
 
 @pytest.mark.parametrize("forgery", HARMLESS, ids=str)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import io
 import random
 import subprocess
 import sys
+import tokenize
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,19 +22,34 @@ from tests.certificates.toy import Action, Property, System, Term, value
 from tests.certificates.writing import certificate_file, members, system_text
 
 OLD_PYTHON = (3, 10)
-MOST_LINES = 545
-MOST_LINES_OF_RUST = 1937
+MOST_LINES = 400
+MOST_LINES_OF_RUST = 1500
+
+
+def lines_of_code(path: Path) -> int:
+    """Return the number of lines of a Python file without blank lines, comments and docstrings."""
+    text = path.read_text(encoding="utf-8")
+    kinds = ast.Module | ast.ClassDef | ast.FunctionDef
+    documented = [one for one in ast.walk(ast.parse(text)) if isinstance(one, kinds)]
+    about = [one.body[0] for one in documented if ast.get_docstring(one)]
+    words = {line for one in about for line in range(one.lineno, (one.end_lineno or 0) + 1)}
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    spaces = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    code = (token for token in tokens if token.type not in spaces)
+    return len({line for token in code for line in range(token.start[0], token.end[0] + 1)} - words)
 
 
 def test_the_plain_checker_is_one_short_file() -> None:
+    """Blank lines, comments and docstrings are not counted."""
     assert [path.name for path in PLAIN.parent.iterdir() if path.suffix == ".py"] == [PLAIN.name]
-    assert len(PLAIN.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    assert lines_of_code(PLAIN) <= MOST_LINES
 
 
 def test_the_rust_checker_is_short() -> None:
-    """Its unit tests, in certcheck/tests/unit/, are not counted."""
+    """Blank lines and comments are not counted, and neither are its unit tests, in certcheck/tests/unit/."""
     files = (ROOT / "certcheck" / "src").glob("*.rs")
-    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) <= MOST_LINES_OF_RUST
+    lines = [line.strip() for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    assert len([line for line in lines if line and not line.startswith("//")]) <= MOST_LINES_OF_RUST
 
 
 def test_the_plain_checker_needs_an_old_python_alone() -> None:
@@ -141,8 +158,9 @@ def part_of(state: Mapping[str, int], terms: Mapping[str, tuple[str, Term]], *ac
     always = Property("p", ("=", 0, 0), ("=", 0, 0))
     text = system_text(System(variables, terms, actions, [always])).encode()
     part = plain_module().Part("system.smt2", None, {}, text)
-    for number, name in enumerate(VARIABLES):
-        part.read(["field", name, 32 * number])
+    for name in VARIABLES:
+        part.read(["word"])
+        part.read(["field", name])
     part.read(["set", []])
     part.read(["claim", ['"', "p"], ['"', "id"], 0])
     part.complete()
@@ -165,8 +183,6 @@ def test_terms_have_the_values_of_the_toy_language(seed: int) -> None:
             state = {"x": x, "y": y, "z": dice.randrange(5, 10)}
             part = part_of(state, terms, Action("a", "none", "truth", {"x": "x"}))
             assert bool([*part.moves([part.initial])]) == bool(value("truth", state, terms))
-            low, high = part.names["number"].range
-            assert low <= value("number", state, terms) <= high
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -12,6 +12,8 @@ import pytest
 from proofka.checker.certificates.writing import write_certificate
 from proofka.model.faults import Fault
 from tests.certificates.checkers import ROOT, Checker, answer, expected, plain, program
+from tests.certificates.forged_archive import DECLARED_BOMB
+from tests.certificates.forged_form import TOO_LARGE
 from tests.certificates.forgeries import FORGERIES, HARMLESS
 from tests.certificates.forging import Forgery
 from tests.certificates.fuzz import tries
@@ -43,6 +45,12 @@ def rust() -> Checker:
 @pytest.mark.parametrize("forgery", FORGERIES, ids=str)
 def test_the_rust_checker_refuses_a_forgery_by_its_rule(forgery: Forgery, rust: Checker, tmp_path: Path) -> None:
     found = answer(rust, forgery, tmp_path)
+    assert expected(forgery, found), found
+
+
+@pytest.mark.parametrize("forgery", [*TOO_LARGE, DECLARED_BOMB], ids=str)
+def test_the_rust_checker_refuses_systems_beyond_its_limits(forgery: Forgery, rust: Checker, tmp_path: Path) -> None:
+    found = answer(rust, forgery, tmp_path, memory="1GiB")
     assert expected(forgery, found), found
 
 

@@ -12,7 +12,7 @@ from tests.certificates.toy import Combination, System, Term, Values
 WORD = 64
 """The number of bits of a word."""
 
-FIRST_LINE = b"proofka-certificate 3\n"
+FIRST_LINE = b"proofka-certificate 4\n"
 """The first line of a certificate."""
 
 
@@ -47,9 +47,9 @@ class Claim:
 
 @dataclass(frozen=True)
 class Part:
-    """A part: kept variables with the first bits of their fields, covered and unlimited kinds, sets and claims."""
+    """A part: the kept variables of each word of a row, covered and unlimited kinds, sets and claims."""
 
-    places: Mapping[str, int]
+    layout: Sequence[Sequence[str]]
     sets: Sequence[Set]
     claims: Sequence[Claim]
     covered: Mapping[str, str] = field(default_factory=dict)
@@ -57,10 +57,16 @@ class Part:
     lemmas: str = ""
     system: str = "system.smt2"
 
-    @property
-    def words(self) -> int:
-        """The number of words of a row."""
-        return 1 + max(self.places.values(), default=0) // WORD
+    def places(self, system: System) -> dict[str, int]:
+        """Return the first bit of each kept variable, in the order of the system."""
+        found = {}
+        for word, names in enumerate(self.layout):
+            bit = WORD * word
+            for name in names:
+                low, high, _ = system.variables.get(name, (0, 0, 0))
+                found[name] = bit
+                bit += max(1, (high - low).bit_length())
+        return {name: found[name] for name in system.variables if name in found}
 
 
 @dataclass(frozen=True)
@@ -115,7 +121,7 @@ def rows(part: Part, system: System, states: Iterable[Values], ranks: Sequence[i
     """Return a member with states: word by word, each value XORed with the one before; then their ranks."""
     content = b""
     packed = [row(part, system, state) for state in states]
-    for word in range(part.words):
+    for word in range(len(part.layout)):
         before = 0
         for words in packed:
             content += struct.pack("<Q", words[word] ^ before)
@@ -125,9 +131,11 @@ def rows(part: Part, system: System, states: Iterable[Values], ranks: Sequence[i
 
 def row(part: Part, system: System, state: Values) -> list[int]:
     """Return the words of a state; a value outside its domain spoils its neighbours, as a forger might have it."""
-    words = [0] * part.words
-    for value, (name, bit) in zip(state, part.places.items(), strict=True):
+    words = [0] * len(part.layout)
+    for value, (name, bit) in zip(state, part.places(system).items(), strict=True):
         word, shift = divmod(bit, WORD)
+        if word == len(words):  # of fields that leave their word
+            continue
         words[word] = (words[word] + (value - system.variables[name][0] << shift)) % 2**WORD
     return words
 
@@ -139,7 +147,7 @@ def members(certificate: Certificate) -> dict[str, bytes]:
     lines = [certificate.about, *(f"(limit {kind} {number})" for kind, number in certificate.limits.items())]
     for number, part in enumerate(certificate.parts):
         lines += [f'(system "{part.system}")', *([part.lemmas] if part.lemmas else [])]
-        lines += [f"(field {name} {bit})" for name, bit in part.places.items()]
+        lines.append("\n(word)\n".join("\n".join(f"(field {name})" for name in names) for names in part.layout))
         lines += [f"(covered {kind} {other})" for kind, other in part.covered.items()]
         lines += [f"(unlimited {kind})" for kind in part.unlimited]
         for index, one in enumerate(part.sets):

@@ -2,7 +2,7 @@
 
 /// A file with these members. Every second member is not compressed.
 pub fn archive(members: &[(String, Vec<u8>)]) -> Vec<u8> {
-    let mut file = b"proofka-certificate 3\n".to_vec();
+    let mut file = b"proofka-certificate 4\n".to_vec();
     for (number, (name, bytes)) in members.iter().enumerate() {
         let packed = miniz_oxide::deflate::compress_to_vec_zlib(bytes, if number % 2 == 0 { 6 } else { 0 });
         file.extend(format!("{name} {} {}\n", packed.len(), bytes.len()).as_bytes());

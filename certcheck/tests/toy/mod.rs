@@ -64,7 +64,7 @@ const HEAD: &str = r#"(about deployment "toy") ; a comment
 (limit crash 2) (limit hang 1) (limit rot 1)
 (system "system.smt2")
 (lemma "a") (least "x" 5) (most "y" (- 2)) (most "z" 3)
-(field n 0) (field up 3) (field bad 69)
+(field n) (field up) (word) (field bad)
 (covered hang crash)
 "#;
 
@@ -100,7 +100,7 @@ fn closed(mut states: BTreeSet<State>) -> BTreeSet<State> {
 }
 
 pub fn row(state: &State) -> Vec<u64> {
-    vec![(state[0] + 1) as u64 | (state[1] as u64) << 3, (state[2] as u64) << 5]
+    vec![(state[0] + 1) as u64 | (state[1] as u64) << 3, (state[2] as u64)]
 }
 
 /// What is written into the archive; a forgery changes some of this.

@@ -15,7 +15,7 @@ fn bytes_are_refused_before_they_are_taken() {
 
 #[test]
 fn numbers_of_bytes() {
-    assert_eq!(parse_bytes("4GiB"), Some(4 << 30));
+    assert_eq!((parse_bytes("4GiB"), parse_bytes("4G")), (Some(4 << 30), Some(4 << 30)));
     assert_eq!(parse_bytes("17"), Some(17));
     for wrong in ["", "GiB", "-1", "4GB", "99999999999GiB"] {
         assert_eq!(parse_bytes(wrong), None, "{wrong}");

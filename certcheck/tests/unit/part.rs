@@ -1,6 +1,7 @@
 //! Unit tests of `src/part.rs`.
 
 use super::*;
+use crate::batch::Lane;
 
 const HEAD: &str =
     "(set-info :smt-lib-version 2.6)\n(set-logic QF_LIA)\n(declare-const x Int)(set-info :variable (x (- 1) 3 0))";
@@ -36,7 +37,6 @@ fn wrong_systems() {
         ("fun u ()", "fun g ()"),
         ("fun u ()", "fun x ()"),
         ("fun u ()", "fun and ()"),
-        ("fun u ()", "fun @u ()"),
         ("fun u ()", "fun u (x)"),
         ("(0 \"up\"", "(1 \"up\""),
         ("none g", "none u"),
@@ -59,6 +59,22 @@ fn wrong_systems() {
 #[test]
 fn values_are_stored_minus_the_lowest() {
     let mut part = Part::new("system.smt2", &format!("{HEAD}{REST}")).unwrap();
-    part.field("x", 61).unwrap();
-    assert_eq!((part.words, part.initial(), part.used), (1, vec![1 << 61], vec![7 << 61]));
+    part.field("x").unwrap();
+    assert_eq!((part.used.len(), part.initial(), &part.used), (1, vec![1], &vec![7]));
+    assert!(part.field("x").is_err() && part.field("g").is_err());
+}
+
+#[test]
+fn fields_fill_a_word_to_its_last_bit() {
+    let wide = |name: &str, high: i64| format!("(set-info :variable ({name} 0 {high} 0))");
+    let high = i64::from(Lane::MAX);
+    let variables = [("a", high), ("b", high), ("c", high), ("d", high), ("e", 3), ("f", 2)];
+    let domains: String = variables.iter().map(|(name, high)| wide(name, *high)).collect();
+    let mut part = Part::new("system.smt2", &format!("{HEAD}{domains}{REST}")).unwrap();
+    ["a", "b", "c", "d", "e"].iter().for_each(|name| part.field(name).unwrap());
+    assert!(part.field("x").is_err(), "3 bits do not fit behind 62");
+    part.field("f").unwrap();
+    part.used.push(0);
+    part.field("x").unwrap();
+    assert_eq!(part.used, [u64::MAX, 7]);
 }

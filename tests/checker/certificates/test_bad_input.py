@@ -82,8 +82,8 @@ NO_CERTIFICATE, REFUSED, NOT_VERIFIED = 2, 1, 3
 KINDS: dict[str, tuple[Callable[[bytes], bytes], int, str]] = {
     "nothing": (lambda good: b"", NO_CERTIFICATE, "first line"),
     "text": (lambda good: b"(about)\n", NO_CERTIFICATE, "first line"),
-    "format 2": (
-        lambda good: good.replace(b"certificate 3\n", b"certificate 2\n", 1),
+    "format 3": (
+        lambda good: good.replace(b"certificate 4\n", b"certificate 3\n", 1),
         NO_CERTIFICATE,
         "proofka certify",
     ),

@@ -12,7 +12,7 @@ import pytest
 from proofka.checker.certificates import checkers
 from proofka.checker.certificates.checkers import MOST_PLAIN_STATES, PLAIN, NoChecker, checker_for
 
-VERSION = "certcheck 7.8.9 (certificates of version 3)"
+VERSION = "certcheck 7.8.9 (certificates of version 4)"
 
 
 def program(file: Path, *, version: str = VERSION, status: int = 0, says: str = "") -> Path:
@@ -66,7 +66,7 @@ def test_no_checker_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("something else", "is no certcheck"),
         ("", "is no certcheck"),
-        ("certcheck 2.0.0 (certificates of version 1)", "version 1; version 3 is needed"),
+        ("certcheck 2.0.0 (certificates of version 1)", "version 1; version 4 is needed"),
     ],
 )
 def test_another_program_of_this_name_is_refused_and_no_other_is_taken(

@@ -209,7 +209,7 @@ def test_an_end_without_an_answer_is_no_verification(
 ) -> None:
     ended = tmp_path / "certcheck.py"
     end = "os.kill(os.getpid(), 9)" if status == -9 else f"sys.exit({status})"
-    version = "certcheck.py 1.0.0 (certificates of version 3)"
+    version = "certcheck.py 1.0.0 (certificates of version 4)"
     ended.write_text(
         f"import os, sys\nprint({version!r})\nif '--version' not in sys.argv:\n    {end}\n", encoding="utf-8"
     )

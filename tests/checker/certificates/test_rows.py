@@ -1,70 +1,66 @@
-"""Sets of states as bytes: every row comes back, sorted, without the bits of other variables."""
+"""Rows of an exploration whose layout has gaps, as rows of a certificate."""
 
 from __future__ import annotations
+
+import random
 
 import numpy as np
 import pytest
 
-from proofka.checker.certificates import rows
-from proofka.checker.certificates.order import Order
-from proofka.checker.certificates.rows import as_bytes, members_of
-from proofka.checker.shard import Shard
-from proofka.model.faults import Fault
-from tests.checker.asking import example, run
-
-EVERY_BIT = np.uint64(0xFFFFFFFFFFFFFFFF)
+from proofka.checker.certificates.rows import Closing
+from proofka.checker.certificates.writing import field_lines
+from proofka.checker.kernel.layout import WORD_BITS, Field
+from proofka.model.language import Variable
 
 
-def shard() -> Shard:
-    """Return the largest set of a small exploration."""
-    (exploration,) = run(example("exactly-once", (Fault.CONSUMER_CRASH,)), ["no-loss"]).explorations
-    return max(exploration.shards.values(), key=lambda one: one.count)
+def random_fields(dice: random.Random) -> list[Field]:
+    """Return fields of several words, with gaps before some of them."""
+    fields: list[Field] = []
+    word, shift = 0, 0
+    for number in range(dice.randrange(1, 60)):
+        width = dice.randrange(1, 9)
+        shift += dice.choice([0, 0, dice.randrange(20)])
+        if shift + width > WORD_BITS:
+            word, shift = word + dice.choice([1, 1, 2]), dice.randrange(3)
+        fields.append(Field(Variable(f"v{number}", 0, 2**width - 1, 0), word, shift, width))
+        shift += width
+    return fields
 
 
-def read(content: bytes, words: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """Return the rows of a member, read word by word as the page of the format says."""
-    columns = np.frombuffer(content, dtype="<u8").reshape(words, -1)
-    return np.bitwise_xor.accumulate(columns, axis=1).T
+def places_by_the_page(lines: list[str], widths: dict[str, int]) -> dict[str, tuple[int, int]]:
+    """Return the word and the first bit of each field, as docs/certificates.md says."""
+    places: dict[str, tuple[int, int]] = {}
+    word, free = 0, 0
+    for line in lines:
+        if line == "(word)":
+            word, free = word + 1, 0
+        else:
+            name = line.removeprefix("(field ").removesuffix(")")
+            places[name] = word, free
+            free += widths[name]
+    return places
 
 
-def test_every_row_comes_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "MEMBER_ROWS", 50)
-    one = shard()
-    words = sum(one.components.dictionaries[:, 0]) if len(one.components.dictionaries) else 1
-    mask = np.full(words, EVERY_BIT)
-    pieces = [read(as_bytes(piece, None), words) for piece, _ in members_of(one, Order.of(one.components), mask, None)]
-    assert len(pieces) == -(-one.count // 50) > 1
-    found = np.concatenate(pieces)
-    stored = np.concatenate([one.packed(part, slice(None)) for part in range(16)])
-    assert {tuple(row) for row in found.tolist()} == {tuple(row) for row in stored.tolist()}
-    assert [tuple(row) for row in found.tolist()] == sorted(tuple(row) for row in found.tolist())
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_without_gaps_have_the_values_at_the_places_of_the_page(seed: int) -> None:
+    dice = random.Random(seed)
+    fields = random_fields(dice)
+    words = fields[-1].word + dice.choice([1, 3])
+    rows = np.array([[dice.getrandbits(64) for _ in range(words)] for _ in range(9)], dtype=np.uint64)
+    closed = Closing(fields).closed(rows)
+    widths = {field.variable.name: field.width for field in fields}
+    places = places_by_the_page(list(field_lines(fields)), widths)
+    for row, packed in zip(rows, closed, strict=True):
+        rest = [int(word) for word in packed]
+        for field in fields:
+            word, bit = places[field.variable.name]
+            value = int(row[field.word]) >> field.shift & (1 << field.width) - 1
+            assert rest[word] >> bit & (1 << field.width) - 1 == value
+            rest[word] &= ~(((1 << field.width) - 1) << bit)
+        assert not any(rest)
 
 
-def test_bits_outside_the_mask_are_not_written() -> None:
-    one = shard()
-    ((plain, _),) = members_of(one, Order.of(one.components), np.full(plain_words(one), EVERY_BIT), None)
-    mask = np.full(plain_words(one), np.uint64(0xFF))
-    ((masked, _),) = members_of(one, Order.of(one.components), mask, None)
-    assert (plain > 0xFF).any()
-    assert (masked <= 0xFF).all()
-
-
-def plain_words(one: Shard) -> int:
-    """Return the number of words of a state."""
-    return int(one.packed(0, slice(0, 1)).shape[1])
-
-
-def test_ranks_follow_their_rows() -> None:
-    one = shard()
-    ranks = [np.arange(count, dtype=np.uint16) + np.uint16(1000 * part) for part, count in enumerate(one.counts)]
-    by_state = {
-        tuple(row): int(rank)
-        for part in range(16)
-        for row, rank in zip(one.packed(part, slice(None)).tolist(), ranks[part], strict=True)
-    }
-    ((found, sorted_ranks),) = members_of(one, Order.of(one.components), np.full(plain_words(one), EVERY_BIT), ranks)
-    assert sorted_ranks is not None
-    content, size = as_bytes(found, sorted_ranks), 8 * found.size
-    assert read(content[:size], plain_words(one)).tolist() == found.tolist()
-    assert content[size:] == sorted_ranks.astype("<u2").tobytes()
-    assert {tuple(row): int(rank) for row, rank in zip(found.tolist(), sorted_ranks, strict=True)} == by_state
+def test_fields_without_gaps_stay() -> None:
+    fields = [Field(Variable("a", 0, 3, 0), 0, 0, 2), Field(Variable("b", 0, 1, 0), 0, 2, 1)]
+    assert not Closing(fields).moves
+    assert Closing([Field(fields[1].variable, 0, 3, 1)]).moves
