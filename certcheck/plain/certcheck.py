@@ -431,7 +431,7 @@ def check(file: BinaryIO, folder: Path | None) -> Iterator[str]:
                 yield f"about (not proved): {word} {text}"
             case ["limit", str(kind), int(most)] if kind not in limits and most >= 0:
                 limits[kind] = most
-                yield f"limit: {kind} {most}"
+                yield f"limit (unless a claim is for any number): {kind} {most}"
             case ["system", ['"', name]] if re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name):
                 content = archive.read(name)
                 given = folder / name if folder and folder.is_dir() else folder
@@ -451,10 +451,10 @@ def check(file: BinaryIO, folder: Path | None) -> Iterator[str]:
             yield f"lemma: {name}: {bounds}: the sum is {total(bounds)} ms"
         for claim in part.claims:
             sets = " or ".join(called(faults) for faults, _ in claim.smallest)
-            other = f"others, any number of {', '.join(sorted(part.unlimited))}" if part.unlimited else "faults"
-            verdict = f"{'violated with ' + sets if sets else 'holds'}, up to {claim.total} {other}"
-            witness = "" if claim.witnesses else ", without a witness"
-            yield f"accepted: {claim.name} ({claim.id}) of {part.name}: {verdict}{witness}"
+            limit = [] if part.unlimited and not part.kinds else [f"up to {claim.total} faults"]
+            within = ", ".join(limit + [f"any number of {kind}" for kind in sorted(part.unlimited)])
+            told = f"{'violated with ' + sets if sets else 'holds'}: {within}{'; no witness' * (not claim.witnesses)}"
+            yield f"accepted: {claim.name} ({claim.id}) of {part.name}: {told}"
     demand(not archive.unread, f"certificate.txt does not name {', '.join(archive.unread)}")
 
 

@@ -44,7 +44,7 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
             [Symbol("limit"), Symbol(kind), Number(most)] => {
                 let first = limits.insert(kind.to_string(), *most).is_none();
                 need!(first && *most >= 0, "the limit of {kind} is negative, or there twice");
-                lines.push(format!("limit: {kind} {most}"));
+                lines.push(format!("limit (unless a claim is for any number): {kind} {most}"));
             }
             [Symbol("system"), Text(name)] => parts.push(part(name, options.systems, &mut archive, &mut memory)?),
             _ => {
@@ -72,7 +72,7 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
         let broken = evidence.check_sets(&mut archive, &mut memory, &mut counts)?;
         for (index, claim) in part.claims.iter().enumerate() {
             evidence.check_claim(index, &broken)?;
-            claims.push(words(part, claim));
+            claims.push(words(part, claim, evidence.possible.is_empty()));
         }
     }
     need!(archive.unread.is_empty(), "certificate.txt does not name the members {:?}", archive.unread);
@@ -101,18 +101,18 @@ fn part(name: &str, given: Option<&Path>, archive: &mut Archive, memory: &mut Me
     Part::new(name, &text)
 }
 
-/// A claim in plain words.
-fn words(part: &Part, claim: &Claim) -> String {
+/// A claim in plain words. `alone`: whether the faults of unlimited kinds are the only ones that are possible.
+fn words(part: &Part, claim: &Claim, alone: bool) -> String {
     let sets: Vec<String> = claim.smallest.iter().map(|(faults, _)| faults.to_string()).collect();
-    let any: Vec<String> = part.unlimited.iter().map(|kind| format!("any number of {kind}, ")).collect();
-    let within = format!("{}up to {} {}", any.concat(), claim.up_to, if any.is_empty() { "faults" } else { "others" });
+    let limit = (!alone || part.unlimited.is_empty()).then(|| format!("up to {} faults", claim.up_to));
+    let any = part.unlimited.iter().map(|kind| format!("any number of {kind}"));
+    let within = limit.into_iter().chain(any).collect::<Vec<String>>().join(", ");
     let is_goal = part.properties[&claim.name].is_goal;
     let holds = if is_goal { "holds (the goal stays reachable without faults)" } else { "holds" };
     let verdict = match sets.join(" or ") {
-        none if none.is_empty() => format!("{holds} with every combination of {within}"),
+        none if none.is_empty() => format!("{holds} with {within}"),
         sets => format!("is violated with {sets}, and {holds} with {within} that contain none of these"),
     };
     let witness = if claim.witness.is_some() { "its witness is reached" } else { "without a witness" };
-    let variables = format!("{} of {} variables", part.kept().count(), part.variables.len());
-    format!("{:?} {verdict}; {witness} (id {:?}, {}, {variables})", claim.name, claim.id, part.name)
+    format!("{:?} {verdict}; {witness} (id {:?}, {})", claim.name, claim.id, part.name)
 }

@@ -55,8 +55,7 @@ fn print(report: &Report, seconds: f64, options: &Options) {
     for claim in &report.claims {
         println!("{}: {claim}", if options.share.is_some() { "no objection" } else { "proved" });
     }
-    let all =
-        options.share.map_or("accepted".to_string(), |share| format!("share {} of {}", share.index + 1, share.of));
+    let all = options.share.map_or("accepted".into(), |share| format!("share {} of {}", share.index + 1, share.of));
     let (states, steps, threads) = (report.states, report.steps, options.threads);
     let memory = report.peak_memory.div_ceil(1 << 20);
     println!("{all}: {states} states, {steps} steps in {seconds:.1} s, {threads} threads, at most {memory} MiB");
