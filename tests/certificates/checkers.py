@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,10 +51,13 @@ def plain_program(arguments: list[str]) -> Answer:
 
 
 def plain(arguments: list[str]) -> Answer:
-    """Run the plain checker in this process."""
-    output = StringIO()
-    with redirect_stdout(output), redirect_stderr(output):
-        status = plain_module().main(arguments)
+    """Run the plain checker in this process, which keeps its own limit of memory."""
+    output, limits = StringIO(), resource.getrlimit(resource.RLIMIT_DATA)
+    try:
+        with redirect_stdout(output), redirect_stderr(output):
+            status = plain_module().main(arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, limits)
     return Answer(status, output.getvalue())
 
 

@@ -46,7 +46,7 @@ def rows_of(found: dict[str, bytes]) -> dict[str, NDArray[np.uint64]]:
     """Return the rows of each member with states, without their ranks."""
     rows = {}
     for number, part in enumerate(found["certificate.txt"].decode().split("\n(system ")[1:]):
-        words = 1 + max(map(int, re.findall(r"^\(field \S+ (\d+)\)$", part, re.MULTILINE))) // 64
+        words = 1 + part.count("\n(word)\n")
         ranks = 2 if '(claim "recoverability"' in part else 0
         for name in (name for name in found if name.startswith(f"{number}/")):
             count, rest = divmod(len(found[name]), 8 * words + ranks)
