@@ -139,8 +139,7 @@ class EmbeddedExploration(Exploration[Shard]):
         except TooManyStates:
             stopped = "states"
         finally:
-            with self._lock:
-                self.shards[combination] = shard
+            self.keep(shard)
         shard.complete = stopped is None
         self._record_violations(shard, open_names)
         if stopped is None and self.question.goal is not None and self.question.goal[0] in open_names:
@@ -188,8 +187,7 @@ class EmbeddedExploration(Exploration[Shard]):
     def _save(self, *more: Shard) -> None:
         """Write a snapshot of every complete shard and of these shards."""
         if self.checkpoint is not None:
-            with self._lock:
-                whole = [shard for shard in self.shards.values() if shard.complete]
+            whole = [shard for shard in self.shards.values() if shard.complete]
             self.checkpoint.save(self.number, self.components, [*whole, *more])
 
     def _optimiser(self) -> threading.Thread | None:

@@ -137,6 +137,7 @@ class Exploration(ABC, Generic[States]):
     ``unlimited`` kinds are steps that are not counted. Of the states with the same ``canonical`` form one is kept.
     ``monitors`` exclude some successors. ``part``: existing machine code of a whole system that this system is a part
     of. Combinations that ``only`` rejects are explored only as parts of others. Only ``wanted`` states are entered.
+    ``shards`` is never changed in place, only replaced: a thread that reads it sees the combinations of one moment.
     """
 
     system: TransitionSystem
@@ -153,7 +154,7 @@ class Exploration(ABC, Generic[States]):
     part: Part | None = None
     only: Callable[[Any, Combination], bool] | None = None
     wanted: Wanted = field(default_factory=Wanted)
-    shards: dict[Combination, States] = field(default_factory=dict)
+    shards: Mapping[Combination, States] = field(default_factory=dict)
     violations: dict[str, list[Violation]] = field(default_factory=dict)
     layers: list[LayerReport] = field(default_factory=list)
 
@@ -389,6 +390,16 @@ class Exploration(ABC, Generic[States]):
         if self.counted or (self.question.goal is not None and self.question.goal[0] in open_names):
             return 0
         return sum(1 << bit for bit, name in enumerate(self.question.invariants) if name in open_names)
+
+    def keep(self, shard: States) -> None:
+        """Add the states of a combination, or replace those from before; other threads can read meanwhile."""
+        with self._lock:
+            self.shards = {**self.shards, shard.combination: shard}
+
+    def forget_states(self) -> None:
+        """Drop the states of all combinations."""
+        with self._lock:
+            self.shards = {}
 
     def _record_violations(self, shard: States, open_names: Sequence[str]) -> None:
         for bit, name in enumerate(self.question.invariants):

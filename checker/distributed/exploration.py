@@ -98,7 +98,7 @@ class DistributedExploration(Exploration[SpreadStates]):
     def adopt(self, states: SpreadStates) -> None:
         """Add a combination that another exploration searched completely, in an earlier layer than the next one."""
         self._grew(states, None)
-        self.shards[states.combination] = states
+        self.keep(states)
 
     def go_on(self) -> None:
         """Read the folder, in which another exploration of the same question left its results."""
@@ -132,7 +132,7 @@ class DistributedExploration(Exploration[SpreadStates]):
                 continue
             if states.complete:
                 self.folder.keep(states)
-            self.shards[one] = states
+            self.keep(states)
             self._record_violations(states, open_names[one])
             report.explored += states.complete
         goal = self.question.goal

@@ -131,7 +131,7 @@ class _HandingOver:
         if not distributed.resumed:
             hand_over(exploration, distributed)
         exploration.meter.grow(-states, -memory)
-        exploration.shards.clear()
+        exploration.forget_states()
         while len(distributed.layers) < len(exploration.layers) - 1:
             distributed.explore_layer()
         return distributed
