@@ -81,24 +81,46 @@ class Asked:
     def command(self, source: Source, deployment: Deployment) -> str:
         """Return the command line that repeats this check."""
         words = ["proofka", "check", *source.arguments({setting.value for setting in deployment.settings})]
-        for name, value in {"faults": self.faults, "time": self.seconds, **self.limits}.items():
-            words += [] if value is None else [f"--{name}", str(value)]
-        words += [] if self.profile is None else ["--profile", self.profile]
-        for name in self.require:
-            words += ["--require", name]
-        for option, names in self.switches:
-            words += [word for name in names for word in (option, name)]
+        words += [*self._bounds(), *self._required(), *self._switched()]
         words += [] if self.engine is EngineName.EMBEDDED else ["--engine", self.engine.value]
         words += ["--stability", f"--stability-time={self.stability:g}"] if self.stability else []
         return shlex.join([*words, *self.options, *(["--explain"] if self.explain else [])])
 
     def about(self, command: str, source: Source) -> str:
-        """Return another command line for these files: ``check`` for ``trace`` if options name the files."""
-        if source.live is not None and command != "trace":
+        """Return the command line of ``trace`` or ``repair`` for these files, with the options that the answer depends
+        on.
+
+        ``check`` stands for ``trace`` if options name the files, and with options that ``trace`` does not take.
+        """
+        if command == "repair":
+            # A repair needs a number of faults, and its limit of time is of the whole search.
+            faults = [] if self.faults in (None, "any") else ["--faults", str(self.faults)]
+            if source.live is None:
+                return shlex.join(["proofka", command, *source.arguments(()), *faults, *self._required()])
             read = shlex.join(["proofka", "snapshot", *source.live.arguments(), "-o", SNAPSHOT])
-            return f"{read} && proofka {command} {SNAPSHOT}"
-        words = ("check", "--all-traces") if command == "trace" and source.file is None else (command,)
-        return shlex.join(["proofka", *words, *source.arguments(())])
+            return f"{read} && {shlex.join(['proofka', command, SNAPSHOT, *faults, *self._required()])}"
+        only_of_check = [*self._required(), *self._switched(), *self._explored()]
+        if source.file is None or only_of_check or self.limits.get("states") is not None:
+            words = ["check", "--all-traces", *source.arguments(()), *self._bounds(), *only_of_check]
+            return shlex.join(["proofka", *words])
+        return shlex.join(["proofka", command, *source.arguments(()), *self._bounds(of_trace=True)])
+
+    def _bounds(self, *, of_trace: bool = False) -> list[str]:
+        """Return the options that bound the exploration, or those of them that ``trace`` takes."""
+        limits = {} if of_trace else self.limits
+        given = {"faults": self.faults, "time": self.seconds, **limits}
+        return [word for name, value in given.items() if value is not None for word in (f"--{name}", str(value))]
+
+    def _required(self) -> list[str]:
+        named = [word for name in self.require for word in ("--require", name)]
+        return named if self.profile is None else ["--profile", self.profile, *named]
+
+    def _switched(self) -> list[str]:
+        return [word for option, names in self.switches for name in names for word in (option, name)]
+
+    def _explored(self) -> list[str]:
+        wanted = {"--all-properties": self.all_properties, "--all-fault-sets": self.all_fault_sets}
+        return [option for option, is_wanted in wanted.items() if is_wanted]
 
     def depth(self, deployment: Deployment) -> Depth:
         """Choose the properties to explore first: those that the user named, or all that one sentence is about."""
