@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proofka.checker.archive import sha256_of_file
+from proofka.checker.certificates.claims_in_words import proved
 from proofka.checker.certificates.reading import Claimed, described, read_certificate
 from proofka.checker.certificates.writing import write_certificate
 from proofka.checker.check import Run
@@ -23,12 +24,13 @@ class NotCertified(InputError):
 class Certified:
     """A written certificate: its description, and for each property without a claim the reason.
 
-    ``claims``: as the file states them. ``states``: number of states in all sets. ``unproved``: the verdicts that hold,
-    but whose witness is not in the file.
+    ``claims``: as the file states them, within ``limits`` of each kind of fault. ``states``: number of states in all
+    sets. ``unproved``: the verdicts that hold, but whose witness is not in the file.
     """
 
     certificate: Certificate
     claims: tuple[Claimed, ...]
+    limits: Mapping[str, int]
     left_out: Mapping[str, str]
     states: int
     unproved: tuple[str, ...]
@@ -43,7 +45,8 @@ class Certified:
         one = self.certificate
         each = one.bytes / max(self.states, 1)
         yield f"{file}: {one.bytes:,} bytes, {self.states:,} states, {each:.2f} bytes a state, SHA-256 {one.sha256}"
-        yield f"proved: {', '.join(one.claims) or 'nothing'}"
+        for claim in self.claims:
+            yield f"proved: {proved(claim, self.limits)}"
         for name, reason in self.left_out.items():
             yield f"not proved: {name}: {reason}"
         for name in one.without_witness:
@@ -65,4 +68,4 @@ def certify(run: Run, result: Result, file: Path) -> Certified:
     certificate = described(read, file.name, size=file.stat().st_size, sha256=sha256_of_file(file))
     holds = {verdict.property for verdict in result.verdicts if verdict.status is Status.HOLDS}
     unproved = tuple(name for name in read.without_witness if name in holds)
-    return Certified(certificate, read.claims, written.left_out, written.states, unproved)
+    return Certified(certificate, read.claims, read.limits, written.left_out, written.states, unproved)

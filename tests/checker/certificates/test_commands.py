@@ -77,6 +77,15 @@ def test_a_check_prints_size_and_hash_of_its_certificate(files: Files) -> None:
     assert f"check it with: certcheck {files.certificate}" in files.told
 
 
+def test_a_check_says_for_which_faults_each_claim_is_proved(files: Files) -> None:
+    told = re.findall(
+        r"proved: (\S+) (holds with|is violated by \S+.*; of other sets with) up to ([0-9]+) faults?", files.told
+    )
+    assert {(name, int(up_to)) for name, _, up_to in told} == {
+        (claim.property, claim.up_to) for claim in read_certificate(files.certificate).claims
+    }
+
+
 def test_the_claims_have_the_ids_of_the_verdicts(files: Files) -> None:
     document = json.loads(files.json.read_text(encoding="utf-8"))
     ids = {verdict["property"]: verdict["id"] for verdict in document["verdicts"]}
