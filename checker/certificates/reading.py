@@ -94,7 +94,8 @@ class Certificate:
 
     ``systems``: the texts of the systems, by member. ``times``: by system, the data behind its flags. ``model``: the
     version of the model that wrote the file. ``limits``: by kind of fault. ``states``: number of states in all sets, or
-    up to a quarter more where the sets have ranks. ``format``: version of the format.
+    up to a quarter more where the sets have ranks. ``format``: version of the format. ``about``: the words about the
+    file that a checker prints without a proof.
     """
 
     systems: Mapping[str, str]
@@ -105,6 +106,7 @@ class Certificate:
     claims: tuple[Claimed, ...]
     states: int
     format: int
+    about: tuple[tuple[str, str], ...] = ()
 
     @property
     def without_witness(self) -> tuple[str, ...]:
@@ -141,7 +143,8 @@ def read_certificate(file: Path, memory: int = sys.maxsize) -> Certificate:
             states = sum(archive.size(member) // part_bytes for member, part_bytes in told.rows)
         if not isinstance(deployment, dict) or not isinstance(times, dict):
             raise ValueError(f"{DEPLOYMENT} or {TIMES} is no object")
-        return Certificate(systems, times, deployment, told.model, told.limits, tuple(told.claims), states, FORMAT)
+        claims, about = tuple(told.claims), tuple(told.about)
+        return Certificate(systems, times, deployment, told.model, told.limits, claims, states, FORMAT, about)
     except (ValueError, IndexError, TypeError, RecursionError) as error:
         raise NoCertificate(f"is no certificate: a text cannot be read: {str(error)[:200]}") from None
 
@@ -238,6 +241,7 @@ class _Told:
     """
 
     model: str = ""
+    about: list[tuple[str, str]] = field(default_factory=list)
     limits: dict[str, int] = field(default_factory=dict)
     systems: list[str] = field(default_factory=list)
     words: int = 1
@@ -251,8 +255,9 @@ def _read(commands: Expressions) -> _Told:
     """Read the commands of ``certificate.txt``. Raise ValueError, TypeError, and IndexError."""
     told = _Told()
     for head, *words in commands:
-        if head == "about" and words[0] == "model":
-            told.model = str(words[1])
+        if head == "about":
+            told.about.append((str(words[0]), str(words[1])))
+            told.model = str(words[1]) if words[0] == "model" else told.model
         elif head == "limit":
             told.limits[str(words[0])] = int(words[1])
         elif head == "system":

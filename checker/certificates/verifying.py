@@ -25,6 +25,7 @@ from proofka.checker.certificates.ranked import models_with_ranks, ranked_text
 from proofka.checker.certificates.reading import (
     DEPLOYMENT,
     SYSTEM,
+    TEXT,
     TIMES,
     Certificate,
     Claimed,
@@ -79,6 +80,7 @@ def verify_certificate(file: Path, memory: int | None = None, ask: Asking = aske
     digest = sha256_of_file(file)
     read = read_certificate(file, memory)
     certificate = described(read, file.name, size=file.stat().st_size, sha256=digest)
+    _compare_about(read)
     is_of_this_model = read.model == VERSION
     lines = [f"certificate: {certificate.bytes:,} bytes, SHA-256 {certificate.sha256}"]
     try:
@@ -107,6 +109,16 @@ def verify_certificate(file: Path, memory: int | None = None, ask: Asking = aske
         lines.append(f"checked by {checked}")
         certificate = replace(certificate, checked=checked if is_of_this_model else None)
     return Verified(tuple(lines), is_accepted, is_of_this_model, read, certificate)
+
+
+def _compare_about(certificate: Certificate) -> None:
+    """Compare the words about the file, which checkers only print, with the other members. Raise TamperedDocument."""
+    name = str(certificate.deployment.get("name"))
+    for word, text in certificate.about:
+        if word == "deployment" and text != name:
+            raise TamperedDocument(f"{TEXT} names the deployment {text!r}, and {DEPLOYMENT} names {name!r}")
+        if word == "model" and text != certificate.model:
+            raise TamperedDocument(f"{TEXT} names two models, {text!r} and {certificate.model!r}")
 
 
 def _compared(certificate: Certificate) -> Iterator[str]:

@@ -59,6 +59,20 @@ def test_an_id_of_another_question_is_named(certificate: Path) -> None:
         verify_certificate(other)
 
 
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [(b'(about deployment "prod")', "names the deployment 'prod'"), (b'(about model "0")', "names two models")],
+)
+def test_words_about_the_file_that_its_members_contradict_are_named(certificate: Path, more: bytes, said: str) -> None:
+    named = re.compile(rb'\(about deployment "[^"]*"\)')
+    for other in (
+        with_changes(certificate, {"certificate.txt": lambda text: more + text}),
+        with_changes(certificate, {"certificate.txt": lambda text: named.sub(more, text)}),
+    ):
+        with pytest.raises(TamperedDocument, match=said):
+            verify_certificate(other)
+
+
 def test_limits_that_the_deployment_does_not_have_are_named(certificate: Path) -> None:
     other = with_changes(
         certificate,
