@@ -119,10 +119,13 @@ def _decide(
         try:
             policy = read_policy(file)
         except PolicyError as error:
-            fail(str(error), EXIT_NO_POLICY)
+            *others, last = sorted((error, *error.further), key=lambda one: one.line or 0)
+            for one in others:
+                complain(str(one))
+            fail(str(last), EXIT_NO_POLICY)
         own = policy.property if prop is None else known_property(prop, "--property")
         if own is None and any(rule.property is None for rule in policy.rules):
-            fail(f"{file}: names no property; add property: to the policy, or use --property")
+            fail(_no_property(file, policy))
         asked = properties_of(policy, own)
         members = read_members(matrix or policy.matrix or USUAL_MATRIX, faults)
         if policy.given is not None:
@@ -148,6 +151,13 @@ def _decide(
         _print_json(file, members.told(explored), judgements, problems, given=given)
     statuses = {_status(one) for one in deciding(judgements, readable)} | ({EXIT_NO_POLICY} if problems else set())
     return next((status for status in _ORDER if status in statuses), EXIT_HOLDS)
+
+
+def _no_property(file: Path, policy: Policy) -> str:
+    """Return the sentence on a policy without a property, with the way to give one in this kind of file."""
+    if policy.can_name_property:
+        return f"{file}: names no property; add property: to the policy, or use --property NAME"
+    return f"{file}: a file of this kind cannot name the property; use --property NAME (proofka properties lists all)"
 
 
 def _print_json(

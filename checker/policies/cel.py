@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from proofka.checker.policies.expression import Expression, Order
 from proofka.checker.policies.meaning import Listed, Meaning, Node, Operation, Path, Value, literal, outside
+from proofka.checker.policies.places import Place
 from proofka.checker.policies.scanning import Kind, Lexicon, Reader, Token, scan
 
 LEXICON = Lexicon(
@@ -23,9 +24,10 @@ DEEPEST = 40
 """The deepest nesting of an expression."""
 
 
-def read_cel(text: str, file: str, line: int = 1) -> Expression:
+def read_cel(text: str, file: str, place: Place | None = None) -> Expression:
     """Return the meaning of an expression in CEL. Raise PolicyError."""
-    return Meaning(file, absent_is_false=False).condition(_Cel(Reader(scan(text, LEXICON, file, line), file)).whole())
+    parsed = _Cel(Reader(scan(text, LEXICON, file, place), file)).whole()
+    return Meaning(file, absent_is_false=False).condition(parsed)
 
 
 class _Cel:

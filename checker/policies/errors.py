@@ -12,6 +12,8 @@ class PolicyError(CodedError):
     """A policy that Proofka cannot read or decide."""
 
     code: ClassVar[str] = "X00"
+    further: tuple[PolicyError, ...] = ()
+    """Other errors of the same reading."""
 
     def __init__(
         self, message: str, *, file: str | None = None, line: int | None = None, column: int | None = None
@@ -68,6 +70,12 @@ class AbsentSettingError(PolicyError):
     """A rule compares a setting that a deployment does not write, and does not ask before with has()."""
 
     code: ClassVar[str] = "X07"
+
+
+class InvalidValueError(PolicyError):
+    """A rule compares a setting with a value that no release accepts."""
+
+    code: ClassVar[str] = "X09"
 
 
 class TooManyDeploymentsError(PolicyError):

@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 
 from proofka.checker.policies.cel import read_cel
 from proofka.checker.policies.errors import OutsideSubsetError, PolicyError, PolicyFileError
+from proofka.checker.policies.places import in_yaml
 from proofka.checker.policies.policy import Policy, Rule
+from proofka.checker.policies.valid_values import check_values_exist
 from proofka.model.deployment import yaml_tree
 from proofka.model.deployment.hiding import printable
 
@@ -46,8 +48,11 @@ def kind_of(root: yaml_tree.Node) -> str | None:
     return kind if kind in MANIFESTS else None
 
 
-def read_manifest(root: yaml_tree.Node, kind: str, file: str, stem: str) -> Policy:
-    """Return the policy of a document of a kind. An error about one rule is a problem of the policy."""
+def read_manifest(root: yaml_tree.Node, kind: str, file: str, stem: str, source: str) -> Policy:
+    """Return the policy of a document of a kind. An error about one rule is a problem of the policy.
+
+    ``source``: the text of the file.
+    """
     manifest = MANIFESTS[kind]
     spec = _below(root, "spec")
     target = _below(spec, TARGET)
@@ -65,21 +70,22 @@ def read_manifest(root: yaml_tree.Node, kind: str, file: str, stem: str) -> Poli
     problems: list[PolicyError] = []
     for node in rules.items:
         try:
-            rule = _rule(node, manifest, file)
+            rule = _rule(node, manifest, file, source)
             number = sum(name == rule.name or name.startswith(f"{rule.name} (") for name in found)
             found[f"{rule.name} ({number + 1})" if number else rule.name] = rule
         except PolicyError as error:
             problems.append(error)
     named = tuple(replace(rule, name=name) for name, rule in found.items())
     name = _text(_below(_below(root, "metadata"), "name")) or stem
-    return Policy(name, file, named, problems=tuple(problems))
+    return Policy(name, file, named, problems=tuple(problems), can_name_property=False)
 
 
-def _rule(node: yaml_tree.Node, manifest: Manifest, file: str) -> Rule:
+def _rule(node: yaml_tree.Node, manifest: Manifest, file: str, source: str) -> Rule:
     condition = _below(node, manifest.expression)
     if not isinstance(condition, yaml_tree.Scalar) or not condition.text.strip():
         raise PolicyFileError(f"a rule has no {manifest.expression}", file=file, line=node.line)
-    allows = read_cel(condition.text, file, condition.line + ("\n" in condition.text.strip()))
+    allows = read_cel(condition.text, file, in_yaml(condition, source))
+    check_values_exist(allows, file)
     text = " ".join(condition.text.split())
     return Rule(_text(_below(node, manifest.message)) or text, text, allows, line=node.line)
 

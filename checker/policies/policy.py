@@ -40,7 +40,7 @@ class Policy:
 
     ``given``: a condition; the rules are decided for the deployments that meet it. ``matrix``: the file of the matrix;
     None: the usual matrix. ``problems``: errors about rules that cannot be read;
-    the other rules are decided all the same.
+    the other rules are decided all the same. ``can_name_property``: a file of this kind has a key for the property.
     """
 
     name: str
@@ -51,6 +51,7 @@ class Policy:
     view: View = View.EFFECTIVE
     given: Given | None = None
     problems: tuple[PolicyError, ...] = ()
+    can_name_property: bool = True
 
     def together(self) -> Rule | None:
         """Return the rule that all rules for the policy's own property allow; None if there are fewer than two."""

@@ -53,7 +53,7 @@ def _rule(key: str, row: Mapping[str, Any]) -> PublicRule:
 
 def rule_of(public: PublicRule) -> Rule:
     """Return the rule of a row of the table. Raise PolicyError."""
-    allows = LANGUAGES[public.language](public.text, public.id, 1)
+    allows = LANGUAGES[public.language](public.text, public.id, None)
     return Rule(public.id, public.text, allows, public.property)
 
 

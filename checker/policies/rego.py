@@ -26,6 +26,7 @@ from proofka.checker.policies.meaning import (
     outside,
 )
 from proofka.checker.policies.paths import places, value_at
+from proofka.checker.policies.places import Place, in_whole_file
 from proofka.checker.policies.scanning import Kind, Lexicon, Reader, Token, scan
 
 LEXICON = Lexicon(
@@ -73,12 +74,14 @@ class Module:
     values: dict[str, Node] = field(default_factory=dict)
 
 
-def read_rego(text: str, file: str, line: int = 1) -> Expression:
+def read_rego(text: str, file: str, place: Place | None = None) -> Expression:
     """Return the meaning of a file in Rego. Raise PolicyError."""
-    module = _Parser(Reader(scan(text, LEXICON, file, line), file)).module()
+    place = in_whole_file(text) if place is None else place
+    module = _Parser(Reader(scan(text, LEXICON, file, place), file)).module()
     if ALLOW not in module.rules and not any(name in module.rules for name in FORBID):
         names = ", ".join((ALLOW, *FORBID))
-        raise RuleSyntaxError(f"has none of the rules {names}", file=file, line=line, column=1)
+        line, column = place(0)
+        raise RuleSyntaxError(f"has none of the rules {names}", file=file, line=line, column=column)
     return _Meaning(module, file).whole()
 
 

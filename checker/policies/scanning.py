@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from proofka.checker.policies.errors import RuleSyntaxError
+from proofka.checker.policies.places import Place, in_whole_file
 
 
 class Kind(Enum):
@@ -54,8 +55,9 @@ ESCAPED = {"\\": "\\", '"': '"', "'": "'", "n": "\n", "t": "\t"}
 """The characters that a backslash before a letter or sign stands for."""
 
 
-def scan(text: str, lexicon: Lexicon, file: str, line: int = 1) -> list[Token]:
-    """Return the tokens of a text whose first line has the number ``line``. Raise RuleSyntaxError."""
+def scan(text: str, lexicon: Lexicon, file: str, place: Place | None = None) -> list[Token]:
+    """Return the tokens of a text, each with its place in the file. Raise RuleSyntaxError."""
+    place = in_whole_file(text) if place is None else place
     signs = "|".join(re.escape(sign) for sign in lexicon.signs.split())
     pattern = re.compile(
         rf"(?P<space>[ \t\r]+|{re.escape(lexicon.comment)}[^\n]*)|(?P<break>\n)|(?P<raw>`[^`\n]*`)"
@@ -63,18 +65,16 @@ def scan(text: str, lexicon: Lexicon, file: str, line: int = 1) -> list[Token]:
         rf"|(?P<number>\d+(?![\w.]))|(?P<word>{lexicon.word})|(?P<sign>{signs})"
     )
     tokens: list[Token] = []
-    at = start = 0
+    at = 0
     while at < len(text):
         found = pattern.match(text, at)
-        column = at - start + 1
+        line, column = place(at)
         if found is None:
             what = f"{text[at]!r} has no meaning here" if text[at] not in "\"'" else "a quoted text has no end"
             raise RuleSyntaxError(what, file=file, line=line, column=column)
         match found.lastgroup:
-            case "break":
-                if lexicon.lines_count:
-                    tokens.append(Token(Kind.LINE_END, "", line, column))
-                line, start = line + 1, found.end()
+            case "break" if lexicon.lines_count:
+                tokens.append(Token(Kind.LINE_END, "", line, column))
             case "text":
                 if (escape := _unknown_escape(found.group())) is not None:
                     what = f"the escape {escape} is not known; write the character itself"
@@ -85,7 +85,7 @@ def scan(text: str, lexicon: Lexicon, file: str, line: int = 1) -> list[Token]:
             case "number" | "word" | "sign":
                 tokens.append(Token(Kind(found.lastgroup), found.group(), line, column))
         at = found.end()
-    tokens.append(Token(Kind.END, "", line, at - start + 1))
+    tokens.append(Token(Kind.END, "", *place(at)))
     return tokens
 
 

@@ -25,6 +25,7 @@ from proofka.checker.policies.expression import (
     Term,
 )
 from proofka.checker.policies.names import find, read_of, written
+from proofka.checker.policies.places import Place
 from proofka.checker.policies.scanning import Kind, Lexicon, Reader, Token, scan
 
 LEXICON = Lexicon(
@@ -37,9 +38,9 @@ DEEPEST = 40
 """The deepest nesting of conditions."""
 
 
-def read_words(text: str, file: str, line: int = 1) -> Expression:
+def read_words(text: str, file: str, place: Place | None = None) -> Expression:
     """Return the meaning of a rule in words. Raise PolicyError."""
-    reader = _Words(Reader(scan(text, LEXICON, file, line), file))
+    reader = _Words(Reader(scan(text, LEXICON, file, place), file))
     return reader.whole()
 
 

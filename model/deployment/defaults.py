@@ -78,6 +78,19 @@ def find_definition(scope: str, key: str, release: Release) -> Definition | None
     return None
 
 
+def definitions_of(scope: str, key: str) -> list[Definition]:
+    """Return the definitions of a setting in all releases; empty if no release has the setting."""
+    return [row.definition for row in _rows().get((scope, key), ())]
+
+
+def names_in(definition: Definition) -> tuple[str, ...]:
+    """Return the names among the valid values of a setting; empty where it takes numbers or any text."""
+    if definition.type in ("boolean", "flag"):
+        return "true", "false"
+    choices = IN_WORDS.get(definition.valid, definition.valid).rpartition("case:")[2].removeprefix("list:")
+    return tuple(name for name in choices.split("|") if name[:1].isalpha())
+
+
 def find_default(scope: str, key: str, release: Release) -> str:
     """Return the default of a setting that has one in every modelled release. Raises KeyError if it has none."""
     definition = find_definition(scope, key, release)

@@ -43,7 +43,7 @@ def _has_between(value: str, opening: str, closing: str) -> bool:
 
 def check_value(given: Given, definition: Definition, exception: str = CONFIG_EXCEPTION) -> None:
     """Raise the one-line error with the client's exception if the value is impossible."""
-    problem = _problem(given.value.strip(), definition)
+    problem = problem_of(given.value.strip(), definition)
     if problem is not None:
         with_unit = _WITH_UNIT.fullmatch(given.value.strip())
         if given.key.endswith(".ms") and with_unit is not None:
@@ -76,7 +76,8 @@ def milliseconds(text: str) -> int:
     return ceil(sum(float(number) * _GO_UNITS[unit] for number, unit in _GO_PART.findall(text)))
 
 
-def _problem(value: str, definition: Definition) -> str | None:
+def problem_of(value: str, definition: Definition) -> str | None:
+    """Return the reason why the parser does not accept a value; None for a value that it accepts."""
     if definition.type == "boolean":
         return None if value.lower() in ("true", "false") else "must be true or false"
     if definition.type == "flag":

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from proofka.model.deployment.errors import DeploymentError
@@ -22,12 +22,16 @@ DEEPEST = 8
 
 @dataclass(frozen=True)
 class Scalar:
-    """One value as the user wrote it; ``null``: it is empty or says null; ``plain``: it is known to have no quotes."""
+    """One value as the user wrote it; ``null``: it is empty or says null; ``plain``: it is known to have no quotes.
+
+    ``column``: of the first character, which is a quote or the sign of a block where the value has one.
+    """
 
     text: str
     line: int
     null: bool = False
     plain: bool = False
+    column: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ class _Tree:
         if kind == "ScalarEvent":
             plain = event.style is None or event.style == ""
             null = bool(plain and event.value in ("", "~", "null", "Null", "NULL"))
-            return Scalar(event.value, line, null)
+            return Scalar(event.value, line, null, column=event.start_mark.column + 1)
         if depth >= DEEPEST:
             raise self._error(event, f"is nested deeper than {DEEPEST} levels")
         return self._mapping(line, depth) if kind == "MappingStartEvent" else self._sequence(line, depth)

@@ -80,7 +80,7 @@ def test_rule_that_cannot_be_decided_loses_no_other_rule(folder: Path) -> None:
     ran = policy(folder, "  - acks == all\n  - cel: size(x) > 1\n  - acks > 1\n")
     assert "necessary: all" in ran.stdout and "all rules together" not in ran.stdout
     assert ran.stderr.count("\n") == 2
-    assert "policy.yaml:5:1: not decided: the function size() (X02)" in ran.stderr
+    assert "policy.yaml:5:10: not decided: the function size() (X02)" in ran.stderr
     assert "(X06)" in ran.stderr
 
 
@@ -124,6 +124,25 @@ def test_wrong_options_are_refused_in_a_line(folder: Path, options: tuple[str, .
 def test_policy_without_a_property_needs_the_option(folder: Path) -> None:
     assert policy(folder, "  - acks == all\n", head="").exit_code == 2
     assert policy(folder, "  - acks == all and replicas > 1\n", "--property", "no-skip", head="").exit_code == 0
+
+
+def test_the_property_of_a_file_that_cannot_name_one_is_asked_for(folder: Path) -> None:
+    file = folder / "policy.cel"
+    file.write_text('producer["acks"] == "all"\n', encoding="utf-8")
+    ran = CliRunner().invoke(cli.app, ["policy", str(file)])
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "a file of this kind cannot name the property; use --property NAME" in ran.stderr
+    assert "add property:" not in ran.stderr
+
+
+def test_all_errors_of_a_policy_are_printed_in_the_order_of_the_file(folder: Path) -> None:
+    ran = policy(folder, "  - acks == al\n", head="property: no-aked-loss\n")
+    assert ran.exit_code == 10
+    lines = [line.partition("policy.yaml:")[2] for line in ran.stderr.splitlines()]
+    assert lines == [
+        "2: unknown property 'no-aked-loss'; did you mean no-acked-loss? (X05)",
+        "4:5: producer.acks is never al; did you mean all? (X09)",
+    ]
 
 
 def test_derived_rule_is_printed_and_written(folder: Path) -> None:

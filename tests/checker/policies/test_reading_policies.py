@@ -9,6 +9,7 @@ import pytest
 from proofka.checker.cli.error_codes import meaning_of_code
 from proofka.checker.policies.errors import (
     AmbiguousSettingError,
+    InvalidValueError,
     OutsideSubsetError,
     PolicyError,
     PolicyFileError,
@@ -76,7 +77,74 @@ def test_error_in_a_rule_loses_no_other_rule(tmp_path: Path) -> None:
 def test_line_of_an_error_in_a_block_is_the_line_of_the_file(tmp_path: Path) -> None:
     text = "rules:\n  - rego: |\n      package a\n      allow if count(input.spec) == 1\n"
     (problem,) = read_policy(written(tmp_path, text)).problems
-    assert (problem.line, problem.column) == (4, 10)
+    assert (problem.line, problem.column) == (4, 16)
+
+
+@pytest.mark.parametrize(
+    ("rules", "place"),
+    [
+        ("  - allow: aks == 1\n", (2, 12)),
+        ("  -   aks == 1\n", (2, 7)),
+        ("  - allow: 'acks == ''all'' and aks == 1'\n", (2, 33)),
+        ('  - allow: "acks == \\"all\\" and aks == 1"\n', (2, 33)),
+        ("  - allow: acks == all and\n      aks == 1\n", (3, 7)),
+        ("  - allow: >-\n      acks == all and\n\n      aks == 1\n", (5, 7)),
+        ("  - allow: |\n      acks == all and\n        aks == 1\n", (4, 9)),
+        ('  - cel: topic["min.insync.replicas"] >= \n', (2, 41)),
+    ],
+)
+def test_the_place_of_an_error_counts_from_the_beginning_of_the_line_of_the_file(
+    tmp_path: Path, rules: str, place: tuple[int, int]
+) -> None:
+    (problem,) = read_policy(written(tmp_path, f"rules:\n{rules}")).problems
+    assert (problem.line, problem.column) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("acks == al", "producer.acks is never al; did you mean all?"),
+        ("acks in [1, al]", "producer.acks is never al; did you mean all?"),
+        ("not (replicas > 2 and isolation.level != read_comitted)", "did you mean read_committed?"),
+        ("min.insync.replicas == two", "topic.min.insync.replicas is never two; must be an integer"),
+        ("unclean.leader.election.enable == flase", "did you mean false?"),
+        ("commit == afte", "application.commit is never afte; did you mean after?"),
+    ],
+)
+def test_a_value_that_no_release_accepts_is_an_error_of_the_rule(tmp_path: Path, text: str, said: str) -> None:
+    (problem,) = read_policy(written(tmp_path, f"rules:\n  - {text}\n")).problems
+    assert isinstance(problem, InvalidValueError)
+    assert said in str(problem)
+    assert problem.line == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "acks == 1 or acks == all or acks == -1",
+        "cleanup.policy == 'compact,delete'",
+        "has(acks) and acks != ''",
+        "producer.client == 'librdkafka 2.4'",
+        "kafka == '3.9'",
+        "linger.ms == 5",
+        "auto.offset.reset in [earliest, none]",
+    ],
+)
+def test_a_value_that_some_release_accepts_is_no_error(tmp_path: Path, text: str) -> None:
+    assert not read_policy(written(tmp_path, f"rules:\n  - {text}\n")).problems
+
+
+def test_a_wrong_property_hides_no_error_of_a_rule(tmp_path: Path) -> None:
+    text = "property: no-aked-loss\nsees: all\nrules:\n  - {property: no-skp, allow: acks == al}\n  - aks == 1\n"
+    with pytest.raises(PolicyFileError) as error:
+        read_policy(written(tmp_path, text))
+    found = [error.value, *error.value.further]
+    assert sorted(one.line or 0 for one in found) == [1, 2, 4, 4, 5]
+
+
+def test_an_unknown_word_is_quoted(tmp_path: Path) -> None:
+    (problem,) = read_policy(written(tmp_path, "rules:\n  - alow: acks == all\n")).problems
+    assert "unknown key of a rule 'alow'; did you mean allow?" in str(problem)
 
 
 @pytest.mark.parametrize(
