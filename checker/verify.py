@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any
 
 from proofka.checker.budget import Budget, Meter
@@ -34,6 +34,9 @@ from proofka.properties.sealing import SEAL, seal
 from proofka.properties.verdict import Change, Shown
 
 Document = Mapping[str, Any]
+
+NOT_COMPUTED = "names, notes, the command, and the source files of settings"
+"""The parts of every result that no computation gives."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def verify(document: Document) -> Verification:
     for verdict in document["verdicts"]:
         name = verdict["property"]
         if verdict["trace"] != (verdict["traces"][0] if verdict["traces"] else None):
-            raise TamperedDocument(f"{name}: the first trace is not among its traces")
+            raise TamperedDocument(f"{name}: {_differing_copies(verdict)}")
         if [trace["faults"] for trace in verdict["traces"]] != verdict["cut_sets"]:
             raise TamperedDocument(f"{name}: traces and fault sets do not match")
         if (verdict["status"] == "violated") != bool(verdict["traces"]):
@@ -78,7 +81,11 @@ def verify(document: Document) -> Verification:
     known, unequal = verify_known_defects(deployment, document)
     outcomes, certificate = verify_outcomes(document), verify_named(document)
     if document[SEAL] != seal(document):
-        raise TamperedDocument("content besides the traces was changed: the checksum does not match")
+        raise TamperedDocument(
+            "was changed after it was written: the checksum does not match. What is computed again agrees, so the "
+            "change is in times of steps, to others that the clocks allow, or in what the checksum alone covers: "
+            f"{', '.join([*_only_sealed(document), 'counts, versions', NOT_COMPUTED])}"
+        )
     passes = tuple(verdict["property"] for verdict in document["verdicts"] if verdict["status"] in PASSES)
     lines = (*settings, *known, *_lines(document), *(line for line in (outcomes, certificate) if line))
     return Verification(lines, tuple(replayed), passes, (*left_open, *unequal))
@@ -103,16 +110,37 @@ def _lines(document: Document) -> Iterator[str]:
         of = counted(len(violated), "property", "properties")
         replayed = f"traces: {counted(traces, 'trace')} of {of} replayed on the model"
         yield f"{replayed}: steps are allowed, ends violate the property"
+    if those := _only_sealed(document):
+        said = "not computed again, covered by the checksum only; the command of the result computes them again"
+        yield f"{', '.join(those)}: {said}"
+    yield f"{NOT_COMPUTED}: covered by the checksum only"
+
+
+def _only_sealed(document: Document) -> list[str]:
+    """Return the names of the computed parts of a result that are not computed again."""
     told = {
         "sensitivities": document["sensitivities"] or document.get("others_tried"),
         "thresholds": document["thresholds"] or document.get("others_tried"),
         "preventions": document.get("preventions") is not None,
         "stability": document.get("stability") is not None,
     }
-    if those := [name for name, is_told in told.items() if is_told]:
-        said = "not computed again, covered by the checksum only; the command of the result computes them again"
-        yield f"{', '.join(those)}: {said}"
-    yield "names, notes, the command, and the source files of settings: not compared"
+    return [name for name, is_told in told.items() if is_told]
+
+
+def _differing_copies(verdict: Mapping[str, Any]) -> str:
+    """Return the sentence on a first trace that differs from its copy, with the first differing step."""
+    one, other = verdict["trace"], verdict["traces"][0] if verdict["traces"] else None
+    said = "the first trace stands in the result twice, as trace and as traces[0], and the two differ"
+    if one is None or other is None:
+        return f"{said}: one of them is missing"
+    for number, (step, copy) in enumerate(zip_longest(one["steps"], other["steps"]), start=1):
+        if step is None or copy is None:
+            return f"{said}: step {number} is missing in one of them"
+        keys = [key for key in {**step, **copy} if step.get(key) != copy.get(key)]
+        if keys:
+            return f"{said} in step {number} ({', '.join(keys)})"
+    keys = [key for key in {**one, **other} if one.get(key) != other.get(key)]
+    return f"{said} in {', '.join(keys)}"
 
 
 def counted(number: int, one: str, more: str = "") -> str:

@@ -19,6 +19,7 @@ from proofka.checker.tampered import TamperedDocument
 from proofka.checker.verify import verify
 from proofka.properties.sealing import SEAL, seal
 from proofka.reports.document import to_document
+from proofka.reports.schema import problem
 from tests.checker.asking import deployment_of
 
 Document = dict[str, Any]
@@ -129,6 +130,49 @@ def test_a_removed_step(written: Document) -> None:
         with pytest.raises(TamperedDocument, match="no-acked-loss") as rejected:
             verify(document)
         assert "step" in str(rejected.value)
+
+
+def test_a_change_of_one_copy_of_a_trace_is_named_with_its_step(document: Document) -> None:
+    lost(document)["trace"]["steps"][2]["text"] = "nothing happens"
+    with pytest.raises(TamperedDocument, match=r"stands in the result twice.* and the two differ in step 3 \(text\)"):
+        verify(document)
+    lost(document)["trace"]["steps"].pop()
+    steps = len(lost(document)["traces"][0]["steps"])
+    lost(document)["trace"]["steps"][2] = lost(document)["traces"][0]["steps"][2]
+    with pytest.raises(TamperedDocument, match=f"step {steps} is missing in one of them"):
+        verify(document)
+
+
+def test_times_that_the_clocks_also_allow_are_named_as_a_possible_change(document: Document) -> None:
+    def later(trace: Document) -> None:
+        trace["steps"][-1]["at"] += 1
+
+    edit_traces(document, later)
+    with pytest.raises(TamperedDocument, match=r"the checksum does not match.* times of steps") as rejected:
+        verify(document)
+    assert "besides the traces" not in str(rejected.value)
+
+
+@pytest.mark.parametrize("status", ["holds", "vacuous", "unknown"])
+def test_a_status_that_does_not_fit_the_traces_is_named(document: Document, status: str) -> None:
+    lost(document)["status"] = status
+    assert problem(document) == (
+        f"no-acked-loss: the status is {status}, but there are traces or fault sets, which only a violation has"
+    )
+
+
+def test_a_violation_without_a_trace_is_named(document: Document) -> None:
+    passed = next(verdict for verdict in document["verdicts"] if verdict["status"] == "holds")
+    passed["status"] = "violated"
+    said = problem(document)
+    assert said == f"{passed['property']}: the status is violated, but there is no trace, or no fault set"
+
+
+def test_the_parts_that_the_checksum_alone_covers_are_named(document: Document) -> None:
+    assert verify(document).lines[-1].endswith("and the source files of settings: covered by the checksum only")
+    document["command"] = "proofka check orders.yaml --faults 2"
+    with pytest.raises(TamperedDocument, match=r"the checksum does not match.* the command"):
+        verify(document)
 
 
 def test_swapped_steps(document: Document) -> None:
