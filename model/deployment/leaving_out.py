@@ -10,7 +10,7 @@ from proofka.model.deployment.builder import build
 from proofka.model.deployment.deployment import Deployment
 from proofka.model.deployment.errors import DeploymentError
 from proofka.model.deployment.given import Given, GivenDeployment, Settings
-from proofka.model.deployment.problems import by_place
+from proofka.model.deployment.problems import by_place, each_of
 
 MOST_PROBLEMS = 100
 """The largest number of errors that are reported for one deployment."""
@@ -41,7 +41,7 @@ def rest_of(given: GivenDeployment) -> Rest:
         try:
             return Rest(tuple(problems.values()), build(given))
         except DeploymentError as error:
-            told = [error, *(one for one in error.others if isinstance(one, DeploymentError))]
+            told = each_of(error)
             problems.update((str(one), one) for one in (_with_cause(one, left_out) for one in told))
             left_out += [one.key for one in told if one.key is not None]
             less = _without(given, told)

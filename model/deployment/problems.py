@@ -20,7 +20,7 @@ class Problems:
         try:
             yield
         except DeploymentError as error:
-            self.found += [error, *(one for one in error.others if isinstance(one, DeploymentError))]
+            self.found += each_of(error)
 
     def raise_any(self) -> None:
         """Raise the first error with the others attached, if there is an error."""
@@ -30,6 +30,14 @@ class Problems:
     def first(self) -> DeploymentError:
         """Return the first error in the order of files and lines, with the others attached. There must be an error."""
         return first_of(by_place(self.found))
+
+
+def each_of(error: DeploymentError) -> list[DeploymentError]:
+    """Return an error and the others of the same reading, each alone, so that none is told twice."""
+    found = [error, *(one for one in error.others if isinstance(one, DeploymentError))]
+    for one in found:
+        one.others = ()
+    return found
 
 
 def by_place(problems: Iterable[DeploymentError]) -> list[DeploymentError]:

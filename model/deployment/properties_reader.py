@@ -63,7 +63,8 @@ def rest_of_properties(
     for role, path in files.items():
         if path is not None:
             with problems.noted():
-                read[role] = read_settings(path)
+                read[role], repeated = _settings_and_repeated(decode_properties(read_bytes(path)), str(path))
+                problems.found += repeated
     if exchanged := check_exchanged(read):
         return Rest((*by_place(problems.found), *exchanged), None)
     release = Given("kafka", kafka, Origin("option", f"--kafka {kafka}"))
@@ -97,10 +98,22 @@ def settings_in(text: str, file: str) -> dict[str, Given]:
 
     Raises DeploymentError.
     """
+    settings, repeated = _settings_and_repeated(text, file)
+    if repeated:
+        raise first_of(repeated)
+    return settings
+
+
+def _settings_and_repeated(text: str, file: str) -> tuple[dict[str, Given], list[DeploymentError]]:
+    """Return the settings in the text of a file, with the first value of repeated keys, and the errors about these.
+
+    Raises DeploymentError for any other error.
+    """
     from javaproperties import InvalidUEscapeError, KeyValue, parse
 
     check_continuations(text, file)
     settings: dict[str, Given] = {}
+    repeated: list[DeploymentError] = []
     line = 1
     try:
         for element in parse(text):
@@ -121,7 +134,9 @@ def settings_in(text: str, file: str) -> dict[str, Given]:
                 if key in settings:
                     # Java would silently keep the last value.
                     message = f"is given twice, also in line {settings[key].origin.line}; keep one"
-                    raise DeploymentError(message, file=file, line=line, key=shown_key(key))
+                    repeated.append(DeploymentError(message, file=file, line=line, key=shown_key(key)))
+                    line += count_lines(element.source)
+                    continue
                 if len(settings) >= MOST_KEYS:
                     raise DeploymentError(
                         f"has more than {MOST_KEYS} settings; check that this is the right file", file=file, line=line
@@ -131,7 +146,7 @@ def settings_in(text: str, file: str) -> dict[str, Given]:
     except InvalidUEscapeError:
         message = "has a malformed \\u escape; four hexadecimal digits must follow (in Java: IllegalArgumentException)"
         raise DeploymentError(message, file=file, line=line) from None
-    return settings
+    return settings, repeated
 
 
 def check_continuations(text: str, file: str) -> None:

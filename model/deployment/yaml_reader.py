@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -37,7 +37,8 @@ SECTIONS = ("name", "kafka", "topic", "broker", "producer", "consumer", "assume"
 def read_deployment(path: Path, overrides: Mapping[str, str] | None = None) -> Deployment:
     """Read and check one deployment in YAML; ``overrides`` are options as in ``--assume``. Raises DeploymentError."""
     name = "standard input" if is_standard_input(path) else path.stem
-    return deployment_by(read_tree(path), str(path), name, overrides)
+    root, repeated = yaml_tree.parse_with_repeated(decode_utf8(read_bytes(path), path), str(path))
+    return deployment_by(root, str(path), name, overrides, repeated)
 
 
 def read_tree(path: Path) -> yaml_tree.Node:
@@ -45,14 +46,27 @@ def read_tree(path: Path) -> yaml_tree.Node:
     return yaml_tree.parse_yaml(decode_utf8(read_bytes(path), path), str(path))
 
 
-def deployment_by(root: yaml_tree.Node, file: str, name: str, overrides: Mapping[str, str] | None = None) -> Deployment:
-    """Return the deployment of a tree; ``name`` names it if the tree does not. Raises DeploymentError."""
-    return build(outrank(given_by(root, file, name), read_options(overrides or {})))
+def deployment_by(
+    root: yaml_tree.Node,
+    file: str,
+    name: str,
+    overrides: Mapping[str, str] | None = None,
+    repeated: Sequence[DeploymentError] = (),
+) -> Deployment:
+    """Return the deployment of a tree; ``name`` names it if the tree does not. ``repeated``: as in ``given_by``.
+
+    Raises DeploymentError.
+    """
+    return build(outrank(given_by(root, file, name, repeated), read_options(overrides or {})))
 
 
-def given_by(root: yaml_tree.Node, file: str, name: str) -> GivenDeployment:
-    """Return the given deployment of a tree, before defaults and rules. Raises DeploymentError."""
+def given_by(root: yaml_tree.Node, file: str, name: str, repeated: Sequence[DeploymentError] = ()) -> GivenDeployment:
+    """Return the given deployment of a tree, before defaults and rules.
+
+    ``repeated``: errors about repeated keys of the file. Raises DeploymentError, also for these.
+    """
     reader = _Reader(file)
+    reader.problems.found += repeated
     given = None
     with reader.problems.noted():
         given = reader.deployment(root, name)

@@ -14,6 +14,7 @@ from typing import Any
 
 from proofka.model.deployment.errors import DeploymentError
 from proofka.model.deployment.hiding import printable, shown_key
+from proofka.model.deployment.problems import first_of
 from proofka.model.deployment.source import MOST_KEYS
 
 DEEPEST = 8
@@ -64,8 +65,20 @@ Node = Scalar | Mapping | Sequence
 
 def parse_yaml(text: str, file: str) -> Node:
     """Return the single document of a YAML text. Raises DeploymentError with the line of the error."""
+    root, repeated = parse_with_repeated(text, file)
+    if repeated:
+        raise first_of(repeated)
+    return root
+
+
+def parse_with_repeated(text: str, file: str) -> tuple[Node, tuple[DeploymentError, ...]]:
+    """Return the single document of a YAML text, with the first value of repeated keys, and their errors.
+
+    Raises DeploymentError with the line of any other error.
+    """
     with one_line_errors(text, file):
-        return _Tree(events_of(text), file).document()
+        tree = _Tree(events_of(text), file)
+        return tree.document(), tuple(tree.repeated)
 
 
 def events_of(text: str) -> Iterator[Any]:
@@ -102,6 +115,7 @@ class _Tree:
         self._events = events
         self._file = file
         self._nodes = 0
+        self.repeated: list[DeploymentError] = []
 
     def document(self) -> Node:
         next(self._events)  # The stream starts.
@@ -145,7 +159,9 @@ class _Tree:
                 raise self._error(event, "YAML merge keys (<<) are not accepted; write the values out")
             if key.text in lines:
                 message = f"is given twice, also in line {lines[key.text]}; keep one"
-                raise DeploymentError(message, file=self._file, line=key.line, key=shown_key(key.text))
+                self.repeated.append(DeploymentError(message, file=self._file, line=key.line, key=shown_key(key.text)))
+                self._node(next(self._events), depth + 1)
+                continue
             lines[key.text] = key.line
             entries.append(Entry(key.text, key.line, self._node(next(self._events), depth + 1)))
         return Mapping(tuple(entries), line)

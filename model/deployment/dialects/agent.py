@@ -21,6 +21,7 @@ from proofka.model.deployment.dialects.keys import has_key, own_name
 from proofka.model.deployment.dialects.said import Said
 from proofka.model.deployment.dialects.units import in_ms
 from proofka.model.deployment.given import Given
+from proofka.model.deployment.hiding import shown_value
 from proofka.model.deployment.release import JAVA
 from proofka.model.deployment.setting import Origin
 
@@ -159,7 +160,8 @@ def _pass_on(agent: Agent, key: str, said: Said, settings: dict[str, Given], acc
 def _take(row: _Row, said: Said, settings: dict[str, Given], accounts: Accounts) -> None:
     value = _converted(accounts.text(said), row.how)
     if value is None:
-        accounts.reject(said, f"is no valid value for {row.key}")
+        given = shown_value(row.key, accounts.text(said).strip())
+        accounts.reject(said, f"{given} is no value of {row.key}; write {_valid(row.how)}")
     elif value == UNSET:
         accounts.ignore(said, "has no effect: the library's own default counts")
     else:
@@ -186,6 +188,14 @@ def _converted(text: str, how: str) -> str | None:
         words = dict(pair.split("=", 1) for pair in how.split("|"))
         return text if "${" in text else words.get(text.lower())
     return text
+
+
+def _valid(how: str) -> str:
+    """Return the values that a conversion takes."""
+    how = how.removeprefix("unless 0").strip()
+    if "=" in how:
+        return " or ".join(pair.partition("=")[0] for pair in how.split("|"))
+    return "a duration with its unit, as in 500ms or 5s"
 
 
 def _whole(text: str) -> str:

@@ -31,7 +31,7 @@ from proofka.model.deployment.dialects.templates import is_place, is_tag
 from proofka.model.deployment.dialects.units import in_bytes, in_ms
 from proofka.model.deployment.errors import DeploymentError
 from proofka.model.deployment.given import Given
-from proofka.model.deployment.hiding import is_secret
+from proofka.model.deployment.hiding import is_secret, shown_value
 from proofka.model.deployment.known_keys import MEANT, NEAR
 
 NAME = "Spring Boot application"
@@ -248,7 +248,8 @@ def _meant(path: tuple[str, ...]) -> str:
 def _by_name(said: Said, names: tuple[str, ...], row: _Row, accounts: Accounts, application: _Application) -> None:
     value = _in_unit(accounts.text(said), row.unit)
     if value is None:
-        accounts.reject(said, f"is no valid value for {row.setting} in Spring")
+        given = shown_value(row.setting, accounts.text(said).strip())
+        accounts.reject(said, f"{given} is no value of {row.setting} in Spring; write {_VALID[row.unit]}")
         return
     layer = 0 if len(row.roles) == 2 else 2
     for role in row.roles:
@@ -273,6 +274,14 @@ def _of_streams(said: Said, path: tuple[str, ...], accounts: Accounts, applicati
         streams.sort(said, ".".join(path[1:]), application.streams, accounts)
     else:
         accounts.ignore(said, UNREAD)
+
+
+_VALID = {
+    "ms": "a number of ms, or a duration with its unit, as in 500ms, 5s or PT5S",
+    "bytes": "a number of bytes, or a size with its unit, as in 16KB",
+    "truth": "true or false (also on, off, yes, no, 1 or 0)",
+}
+"""The valid values of properties, by the unit in the table."""
 
 
 def _in_unit(text: str, unit: str) -> str | None:

@@ -119,3 +119,30 @@ def test_each_is_a_line_on_standard_error(tmp_path: Path) -> None:
     assert ran.exit_code == 2
     assert ran.stdout == ""
     assert [line.split(":")[1] for line in ran.stderr.splitlines()] == [str(line) for line in LINES]
+
+
+def test_a_repeated_key_hides_no_other_error(tmp_path: Path) -> None:
+    file = tmp_path / "d.yaml"
+    text = 'kafka: "4.0"\nproducer:\n  acks: all\n  acks: 1\n  linger.ms: five\n  retrys: 3\n  acks: 0\n'
+    file.write_text(text, encoding="utf-8")
+    assert [one.line for one in wrong(file)] == [4, 5, 6, 7]
+    properties = tmp_path / "producer.properties"
+    properties.write_text("acks=all\nacks=1\nlinger.ms=five\nretrys=3\n", encoding="utf-8")
+    with pytest.raises(DeploymentError) as raised:
+        read_properties(kafka="4.0", producer=properties)
+    assert [one.line for one in (raised.value, *raised.value.others) if isinstance(one, DeploymentError)] == [2, 3, 4]
+
+
+def test_each_error_of_found_files_is_told_once(tmp_path: Path) -> None:
+    """The values of a pair of files are checked again without those that were rejected before."""
+    texts = {
+        "producer": "bootstrap.servers=a:1\nacks=alll\nlinger.ms=five\ncompression.type=snapy\n",
+        "consumer": "group.id=g\nenable.auto.commit=maybe\nauto.offset.reset=newest\nisolation.level=read_comitted\n",
+    }
+    for role, text in texts.items():
+        (tmp_path / f"{role}.properties").write_text(text, encoding="utf-8")
+    ran = CliRunner().invoke(app, ["check", str(tmp_path)])
+    told = [line.partition(".properties:")[2].partition(":")[0] for line in ran.stderr.splitlines()]
+    assert ran.exit_code == 2
+    assert told == ["2", "3", "4", "2", "3", "4", ""]
+    assert len(set(ran.stderr.splitlines())) == len(told)

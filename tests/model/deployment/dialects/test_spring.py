@@ -106,6 +106,25 @@ def test_a_record_that_fails_is_passed_over_or_goes_to_another_topic() -> None:
     assert answers(found.components[0])["on_processing_error"] == "forward"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "spring.kafka.consumer.enable-auto-commit=maybe",
+            "maybe is no value of enable.auto.commit in Spring; write true",
+        ),
+        ("spring.kafka.consumer.fetch-min-size=much", "much is no value of fetch.min.bytes in Spring; write a number"),
+        (
+            "spring.kafka.consumer.fetch-max-wait=soon",
+            "soon is no value of fetch.max.wait.ms in Spring; write a number",
+        ),
+    ],
+)
+def test_a_value_that_spring_refuses_is_named_with_the_valid_ones(line: str, said: str) -> None:
+    (left,) = read_text(f"{line}\n", "application.properties", dialect=SPRING).rejected
+    assert left.reason.startswith(said)
+
+
 def test_transactions_and_positions() -> None:
     text = "spring.kafka.producer.transaction-id-prefix=t\nspring.kafka.consumer.enable-auto-commit={}\n"
     beside = read_text(text.format("true"), "application.properties").notes
