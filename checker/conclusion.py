@@ -22,6 +22,7 @@ from proofka.properties.known_defects.beside import known_defects
 from proofka.properties.known_defects.unread import unread_releases
 from proofka.properties.modelling_assumption import ModellingAssumption, by_kind
 from proofka.properties.open_durations import open_durations
+from proofka.properties.open_notes import not_for_any_number
 from proofka.properties.property import Property
 from proofka.properties.verdict import Coverage, CutSet, Status, Trace, Verdict
 
@@ -63,7 +64,7 @@ class Conclusion:
     def verdict(self, prop: Property, question_id: str) -> Verdict:
         """Return the verdict on a property of the group. Build and replay its traces; raise ReplayMismatch."""
         closed = None if self.exploration.cut_sets(prop.name) else self.closures.get(prop.name)
-        found = self._explored(prop) if closed is None else self._closed(closed)
+        found = self._explored(prop) if closed is None else self._closed(prop, closed)
         rests_on = self.in_time[prop.name].rests_on if found.status in PASSES else ()
         lemmas = in_words(lemma.contradiction for lemma in rests_on)
         assumed = tuple(self._assumptions_behind(prop, in_time=bool(lemmas))) if found.status in PASSES else ()
@@ -137,7 +138,7 @@ class Conclusion:
         if in_time.stopped is not None:
             return ()
         if self.deployment.faults.any_number:
-            return ("not decided for any number of faults: violations with few faults are impossible in time",)
+            return (not_for_any_number("violations with few faults are impossible in time", None),)
         if prop.name in self.exploration.undecided:
             bounds = ", ".join(coverage.bounds_reached)
             return (f"from some state every continuation ends at a bound ({bounds}): enlarge this bound",)
@@ -153,7 +154,7 @@ class Conclusion:
             sum(run.combination.values()) < in_time.decided for run in in_time.timely
         )
 
-    def _closed(self, closed: Closure) -> _Finding:
+    def _closed(self, prop: Property, closed: Closure) -> _Finding:
         """Return the finding on a property for any number of faults; few faults do not violate the property."""
         exploration, explored = self.exploration, self._coverage()
         coverage = explored
@@ -166,7 +167,8 @@ class Conclusion:
                 )
         elif closed.unknown is not None:
             status = Status.UNKNOWN
-            notes = (f"not decided for any number of faults: {closed.unknown}",)
+            is_decided = prop.name not in exploration.undecided
+            notes = (not_for_any_number(closed.unknown, explored.complete_to if is_decided else None),)
             coverage = replace(explored, stopped=closed.stopped)
         else:
             status, notes = (Status.HOLDS if closed.witnessed else Status.VACUOUS), ()

@@ -17,6 +17,7 @@ from proofka.checker.timing.network import Contradiction
 from proofka.checker.verify import counted
 from proofka.model.deployment import from_document
 from proofka.model.deployment.deployment import Deployment
+from proofka.properties.open_notes import NOT_FOR_ANY_NUMBER
 from proofka.properties.verdict import EngineRun, Verdict
 
 Document = Mapping[str, Any]
@@ -25,7 +26,7 @@ AGAIN = "exploring again"
 LEFT_OPEN = (
     "it was not decided whether violations are possible in time",
     "from some state every continuation ends at a bound",
-    "not decided for any number of faults",
+    NOT_FOR_ANY_NUMBER,
 )
 """Beginnings of notes about questions that a stopped exploration left open."""
 

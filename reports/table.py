@@ -8,6 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from proofka.properties.open_notes import open_for_any_number
 from proofka.properties.verdict import EngineRun, Result, Status, Verdict
 from proofka.reports import known_defects, lines, wording
 
@@ -127,7 +128,9 @@ def remarks(verdicts: Sequence[Verdict], *, footnotes: bool, deletes_for_size: b
 
 
 def _open_for_another_reason(verdict: Verdict) -> str:
-    """Return why a property is undecided where no limit was reached, or ``""``."""
+    """Return why a property is undecided where no limit was reached, or the part that is decided, or ``""``."""
+    if verdict.status is Status.UNKNOWN and (note := open_for_any_number(verdict)):
+        return f"{wording.SYMBOL[Status.UNKNOWN]} {note}"
     is_open = verdict.status is Status.UNKNOWN and not verdict.coverage.stopped
     return f"{wording.SYMBOL[Status.UNKNOWN]} unknown: {wording.why_unknown(verdict)}" if is_open else ""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import ceil
 
 from proofka.model.deployment.setting import Origin
+from proofka.properties.open_notes import STOPPED, holds_up_to
 from proofka.properties.verdict import Coverage, CutSet, Sensitivity, Status, Step, Threshold, Verdict
 
 SYMBOL: dict[Status, str] = {
@@ -15,16 +16,6 @@ SYMBOL: dict[Status, str] = {
     Status.UNKNOWN: "?",
 }
 """A mark for each status, which distinguishes statuses in a table without colour."""
-
-STOPPED: dict[str, str] = {
-    "time": "the time limit was reached",
-    "states": "the state limit was reached",
-    "memory": "the memory limit was reached",
-    "interrupted": "the check was interrupted",
-    "timed re-exploration": "timed re-exploration reached its limit (--time raises the limit)",
-    "lemmas": "too many timing lemmas to monitor",
-    "answered": "larger fault sets were not searched",
-}
 
 STOPPED_BRIEFLY: dict[str, str] = {
     "time": "time limit",
@@ -206,6 +197,9 @@ def stopped(coverage: Coverage) -> str:
 def why_unknown(verdict: Verdict) -> str:
     """Return why a property is undecided: a limit in a few words (``time limit``), otherwise the first note."""
     coverage = verdict.coverage
+    if (decided_to := holds_up_to(verdict)) is not None:
+        why = STOPPED_BRIEFLY.get(coverage.stopped or "", "any number not decided")
+        return f"none with {counted(decided_to, 'fault')}; {why}"
     if coverage.stopped:
         return STOPPED_BRIEFLY.get(coverage.stopped, coverage.stopped)
     if verdict.notes:
@@ -310,7 +304,7 @@ def answer(
         why = next(filter(None, reasons), None)
         if why is None:
             return f"Undecided: {_named(unknown)}; the notes say why."
-        return f"Undecided: {why} before {_named(unknown)} could be decided."
+        return f"Undecided: {why} before {_named(unknown)} could be decided{_decided_part(unknown)}."
     if vacuous := by_status[Status.VACUOUS]:
         one = len(vacuous) == 1
         holds, witnesses = ("holds", "its witness was") if one else ("hold", "their witnesses were")
@@ -324,6 +318,15 @@ def answer(
         return f"Yes: {_what_holds(required, called)} {scope} {covered}{more}."
     found = sum(v.status is Status.VIOLATED for v in verdicts)
     return f"Nothing is required; {found} of the {len(verdicts)} checked properties can fail."
+
+
+def _decided_part(unknown: Sequence[Verdict]) -> str:
+    """Return the number of faults that violate none of some undecided properties, or ``""`` where it is not known."""
+    known = [decided_to for one in unknown if (decided_to := holds_up_to(one)) is not None]
+    if len(known) < len(unknown):
+        return ""
+    what = "this property" if len(unknown) == 1 else "any of these properties"
+    return f" for any number of faults; no {counted(min(known), 'fault')} violate{'s' * (min(known) == 1)} {what}"
 
 
 def _bound_was_reached(coverage: Coverage) -> str:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from proofka.checker import cli
 from proofka.checker.budget import Budget, Meter
-from proofka.checker.check import check
+from proofka.checker.check import Run, check
 from proofka.checker.embedded import EmbeddedExploration
 from proofka.checker.engine import EMBEDDED
 from proofka.checker.fixed_point import close, with_epochs
@@ -25,7 +25,10 @@ from proofka.model.deployment.explored import FaultBudget
 from proofka.model.faults import OF_SOME_RELEASES, ONLY_BY_NAME, Fault
 from proofka.model.pipeline import build
 from proofka.properties.catalogue import properties_of
-from proofka.properties.verdict import Status
+from proofka.properties.open_notes import open_for_any_number
+from proofka.properties.verdict import Status, Verdict
+from proofka.reports import wording
+from proofka.reports.table import remarks
 from tests.checker.asking import SMALL
 
 TWO_BROKERS = """
@@ -172,6 +175,31 @@ def test_out_of_budget_is_unknown_not_held(tmp_path: Path) -> None:
     verdict = {v.property: v for v in few}["no-acked-loss"]
     assert verdict.status is Status.UNKNOWN
     assert verdict.coverage.any_number == ()
+
+
+def test_a_check_that_was_stopped_says_which_faults_it_decided(tmp_path: Path) -> None:
+    deployment = replace(two_brokers(tmp_path, "{kill: any}"), require=("no-acked-loss",))
+    prepared, only = prepared_for(deployment, "no-acked-loss")
+    few = Run(deployment, prepared, [only], Budget())
+    few.explore(None)
+    needed = sum(exploration.states for exploration in few.explorations)
+    stopped = Run(deployment, prepared, [only], Budget(states=needed))
+    stopped.explore(None)
+    (verdict,) = stopped.verdicts()
+    assert (verdict.status, verdict.coverage.complete_to) == (Status.UNKNOWN, 2)
+    said = "not decided for any number of faults: the state limit was reached; no set of at most 2 faults violates"
+    assert open_for_any_number(verdict).startswith(said)
+    assert "(--faults 2 " in open_for_any_number(verdict)
+    assert wording.why_unknown(verdict) == "none with 2 faults; state limit"
+    assert wording.answer([verdict]) == (
+        "Undecided: the state limit was reached before no-acked-loss could be decided for any number of faults; "
+        "no 2 faults violate this property."
+    )
+    assert any(open_for_any_number(verdict) in line for line in told_below([verdict]))
+
+
+def told_below(verdicts: list[Verdict]) -> list[str]:
+    return list(remarks(verdicts, footnotes=False, deletes_for_size=False))
 
 
 @pytest.mark.parametrize(
