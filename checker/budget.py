@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +16,8 @@ the program and the traces, an answer takes about ten seconds."""
 
 SECONDS_FOR_CLOCKS = 30.0
 """Seconds from the beginning of a check to the end of timed re-exploration of few faults, if the user names no
-total."""
+total. Required properties have no such limit while no violation of theirs is known, because single faults always decide
+these."""
 
 SECONDS_FOR_FAULT_SETS = 8.0
 """Seconds from the beginning of a check to the end of timed re-exploration of a property that is known to be violated,
@@ -108,6 +111,7 @@ class Meter:
         self._started = time.monotonic()
         self._allowed = budget.memory
         self.is_answered = False
+        self._is_promised: Callable[[], bool] = lambda: False
         self.states = 0
         self.memory = 0
 
@@ -175,6 +179,15 @@ class Meter:
         left = self.seconds_left(layer)
         return "time" if left is not None and left < 0 else None
 
+    @contextmanager
+    def promising(self, is_promised: Callable[[], bool]) -> Iterator[None]:
+        """Set no default limit of timed re-exploration of few faults within the block while ``is_promised``."""
+        self._is_promised = is_promised
+        try:
+            yield
+        finally:
+            self._is_promised = lambda: False
+
     def out_of_time_for_clocks(self, layer: int, *, is_violated: bool = False) -> str | None:
         """Return the reason to stop timed re-exploration or timed solving, which has a default limit for few faults as
         well.
@@ -182,6 +195,8 @@ class Meter:
         ``is_violated``: a violation of the property is already known.
         """
         ended = self.out_of_time(layer)
+        if layer <= ANSWERED_TO and self._is_promised():
+            return ended
         most = SECONDS_FOR_FAULT_SETS if is_violated else SECONDS_FOR_CLOCKS
         if ended is None and self._timed and self._budget.seconds is None and self.elapsed > most:
             return "time"
@@ -235,3 +250,6 @@ class PartMeter(Meter):
 
     def out_of_time(self, layer: int) -> str | None:
         return self._whole.out_of_time(layer)
+
+    def out_of_time_for_clocks(self, layer: int, *, is_violated: bool = False) -> str | None:
+        return self._whole.out_of_time_for_clocks(layer, is_violated=is_violated)

@@ -336,12 +336,13 @@ class Run:
 
     def keep_to_time(self, number: int, in_time: InTime, on_progress: OnProgress | None = None) -> None:
         """Decide whether violations of a group's properties are possible in time, and search for others that are."""
-        in_time.keep(
-            self.explorations[number],
-            self._sizes[number],
-            partial(self._run_of_group, number),
-            lambda exploration, size: reporter_of(exploration, size, on_progress, in_time.name),
-        )
+        with self.meter.promising(lambda: in_time.name in self.deployment.require and not in_time.timely):
+            in_time.keep(
+                self.explorations[number],
+                self._sizes[number],
+                partial(self._run_of_group, number),
+                lambda exploration, size: reporter_of(exploration, size, on_progress, in_time.name),
+            )
 
     def cut_sets(self) -> dict[str, tuple[CutSet, ...] | None]:
         """Return the smallest fault sets that violate each property in time; None if none is known but possible."""

@@ -304,7 +304,8 @@ def answer(
         why = next(filter(None, reasons), None)
         if why is None:
             return f"Undecided: {_named(unknown)}; the notes say why."
-        return f"Undecided: {why} before {_named(unknown)} could be decided{_decided_part(unknown)}."
+        longer = " (--time SECONDS raises the limit)" if why == STOPPED["time"] else ""
+        return f"Undecided: {why}{longer} before {_named(unknown)} could be decided{_decided_part(unknown)}."
     if vacuous := by_status[Status.VACUOUS]:
         one = len(vacuous) == 1
         holds, witnesses = ("holds", "its witness was") if one else ("hold", "their witnesses were")

@@ -317,6 +317,23 @@ def test_verdict_in_time_stands_when_larger_fault_sets_meet_a_limit(
     assert covered[-1] == 2
 
 
+@pytest.mark.parametrize("required", [True, False])
+def test_single_faults_of_a_required_property_are_decided_in_time_however_late_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, required: bool
+) -> None:
+    """The exploration without clocks can take longer than the clocks may."""
+    monkeypatch.setattr(limits, "SECONDS_FOR_CLOCKS", 0.0)
+    monkeypatch.setattr(limits, "SECONDS_FOR_FAULT_SETS", 0.0)
+    prepared = prepared_for(deployment_of(IN_TIME, tmp_path))
+    deployment = replace(prepared.model.pipeline.deployment, require=("no-dropped-record",) if required else ())
+    asked = [prop for prop in properties_of(prepared.model.pipeline) if prop.name == "no-dropped-record"]
+    run = Run(deployment, prepared, group(prepared, asked), Budget())
+    run.explore(None)
+    (verdict,) = run.verdicts()
+    assert (verdict.status is Status.HOLDS) is required
+    assert (verdict.coverage.complete_to >= 1) is required
+
+
 def test_a_goal_that_larger_fault_sets_leave_open_at_a_bound_keeps_its_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

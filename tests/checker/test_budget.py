@@ -15,6 +15,7 @@ from proofka.checker.budget import (
     SECONDS_FOR_FAULT_SETS,
     Budget,
     Meter,
+    PartMeter,
     processors,
 )
 
@@ -40,6 +41,19 @@ def test_clocks_have_a_default_limit_for_few_faults(monkeypatch: pytest.MonkeyPa
     assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO) is None
     assert Meter(Budget()).out_of_time_for_clocks(ANSWERED_TO, is_violated=True) == "time"
     assert Meter(Budget(), timed=False).out_of_time_for_clocks(ANSWERED_TO, is_violated=True) is None
+
+
+def test_clocks_have_no_default_limit_for_few_faults_of_a_promised_property(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Meter, "elapsed", SECONDS_FOR_CLOCKS + 1)
+    meter, given = Meter(Budget()), Meter(Budget(seconds=5.0))
+    part = PartMeter(meter, None, "more")
+    with meter.promising(lambda: True), given.promising(lambda: True):
+        assert meter.out_of_time_for_clocks(ANSWERED_TO) is None
+        assert part.exceeded(ANSWERED_TO) is None
+        assert part.out_of_time_for_clocks(ANSWERED_TO) is None
+        assert meter.out_of_time_for_clocks(ANSWERED_TO + 1) == "time"
+        assert given.out_of_time_for_clocks(ANSWERED_TO) == "time"
+    assert part.exceeded(ANSWERED_TO) == meter.out_of_time_for_clocks(ANSWERED_TO) == "time"
 
 
 def test_a_named_total_has_no_default_time(late: None) -> None:

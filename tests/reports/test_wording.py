@@ -139,7 +139,10 @@ EMPTY = verdict("log-order", Status.VACUOUS, required=True)
             (samples.VIOLATED, OTHER),
             "No: both required properties can fail: no-acked-loss with 1 kill; no-loss with no fault at all.",
         ),
-        ((UNDECIDED, EMPTY), "Undecided: the time limit was reached before no-skip could be decided."),
+        (
+            (UNDECIDED, EMPTY),
+            "Undecided: the time limit was reached (--time SECONDS raises the limit) before no-skip could be decided.",
+        ),
         (
             (EMPTY, samples.HOLDS),
             "No evidence: log-order holds only because its witness was not reached within the bounds.",
