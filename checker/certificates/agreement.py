@@ -45,7 +45,10 @@ def claims_agree(claims: Iterable[Claimed], document: Document) -> None:
         if verdict is None:
             raise TamperedDocument(f"{name}: the certificate has a claim, and the result has no verdict")
         if verdict["id"] != claim.id:
-            raise TamperedDocument(f"{name}: the claim of the certificate has another id than the verdict")
+            raise TamperedDocument(
+                f"{name}: the claim of the certificate has another id than the verdict, so it answers another "
+                "question: the certificate was written with other faults (--faults), sizes or settings"
+            )
         if lacking := set(verdict["bounds"].get("any_number", ())) - claim.unlimited:
             told = f"the certificate is for a number of {', '.join(sorted(lacking))}, and the verdict for any number"
             raise CoversFewerFaults(f"{name}: {told}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proofka.checker.cli.checked_options import check_home
 from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_HOLDS, EXIT_UNDECIDED, EXIT_VIOLATED
 from proofka.checker.cli.errors import fail, one_line_errors
 from proofka.checker.cli.options import Assume, Clients, Kafka, KafkaHome
@@ -120,6 +121,8 @@ def conform(
             _refuse_options_of_runs(context)
         if keep is not None and keep.exists() and not keep.is_dir():
             fail(f"--keep {keep}: is a file; name a folder")
+        if kafka_home is not None:
+            check_home(kafka_home)
         found = _recordings(recorded or []) if deployment is None else None
         asked = None
         if deployment is not None:

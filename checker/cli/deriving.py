@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from proofka.checker.cli.checked_options import known_property
 from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_UNDECIDED
 from proofka.checker.cli.errors import complain, one_line_errors
 
@@ -20,7 +21,7 @@ def derive_rule(
     prop: str, matrix: Path | None, faults: str | None, limits: Limits, *, clauses: int, out: Path | None
 ) -> int:
     """Print the derived rule in each form, and write the forms into a folder. Return the exit status."""
-    from proofka.checker.cli.policy import explored_members, known_property
+    from proofka.checker.cli.policy import explored_members
     from proofka.checker.policies.derived_forms import forms_of
     from proofka.checker.policies.deriving import MOST_CONDITIONS, derive
     from proofka.checker.policies.members import USUAL_MATRIX, read_members

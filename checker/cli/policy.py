@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proofka.checker.cli.checked_options import known_property
 from proofka.checker.cli.endings import EXIT_HOLDS, EXIT_NO_POLICY, EXIT_UNDECIDED, EXIT_VACUOUS, EXIT_VIOLATED
 from proofka.checker.cli.errors import complain, fail, one_line_errors
 from proofka.checker.cli.options import FaultsOfPolicy, Json, MemoryEach, SecondsEach
@@ -173,19 +174,6 @@ def _print_json(
 
     answer = answer_of(str(file), matrix, judgements, given=given, problems=[str(problem) for problem in problems])
     typer.echo(json.dumps(answer, ensure_ascii=False))
-
-
-def known_property(name: str, option: str) -> str:
-    """Return the name of a property. End the command if no property has the name."""
-    from difflib import get_close_matches
-
-    from proofka.model.deployment.known_properties import known_properties
-
-    if name in known_properties():
-        return name
-    near = get_close_matches(name, known_properties(), n=1)
-    advice = f"did you mean {near[0]}?" if near else "proofka properties lists all"
-    fail(f"{option} {name}: no such property; {advice}")
 
 
 def _with_values(policy: Policy, members: Members, problems: list[PolicyError]) -> Policy:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from proofka.checker.cli.checked_options import check_home, known_property
 from proofka.checker.cli.endings import EXIT_BAD_INPUT, EXIT_UNDECIDED, is_interrupted
 from proofka.checker.cli.errors import complain, fail, one_line_errors
 from proofka.checker.cli.options import (
@@ -93,6 +95,10 @@ def reproduce(
     written = Written(json_file, tuple(report or ()), bundle)
     with one_line_errors():
         _refuse_contradictions(number, of_property, all_traces=all_traces, script=script, keep=keep)
+        if of_property is not None:
+            known_property(of_property, "--property")
+        if kafka_home is not None:
+            check_home(kafka_home)
         if script is not None:
             if written.is_wanted:
                 fail("--script: starts no cluster, so there is no outcome for --json, --report and --bundle")
@@ -115,7 +121,10 @@ def reproduce(
         if look.document is None and is_interrupted(look.result.verdicts):
             fail(f"{file}: the check was interrupted, so no cluster was started", EXIT_UNDECIDED)
         _refuse_what_the_model_contradicts(look, file)
-        plans = _plans(look, number, of_property, file=file)
+        bounds = {"--faults": faults, "--time": None if seconds is None else f"{seconds:g}"}
+        given = [word for option, value in bounds.items() if value is not None for word in (option, value)]
+        listing = shlex.join(["proofka", "trace", *source.arguments(()), *given])
+        plans = _plans(look, number, of_property, file=file, listing=listing)
     if script is not None:
         _write_script(plans[0], script)
         return
@@ -169,8 +178,11 @@ def _refuse_what_the_model_contradicts(look: Checked, file: Path) -> None:
         fail(f"{file}: the model contradicts the result: {error}; check the deployment again")
 
 
-def _plans(look: Checked, number: int | None, of_property: str | None, *, file: Path) -> list[Plan]:
-    """Return the plans of the chosen traces. End the command if there is no such trace."""
+def _plans(look: Checked, number: int | None, of_property: str | None, *, file: Path, listing: str) -> list[Plan]:
+    """Return the plans of the chosen traces. End the command if there is no such trace.
+
+    ``listing``: the command that lists the traces.
+    """
     from proofka.checker.reproduction.of_trace import plan_of
     from proofka.reports.story import tellings
 
@@ -182,7 +194,10 @@ def _plans(look: Checked, number: int | None, of_property: str | None, *, file: 
             fail(f"{file}: has no trace {number}; the result has {len(told)}")
         told = [told[number - 1]]
     elif of_property is not None:
-        told = [next((one for one in told if _violates(one, of_property)), None) or _no_trace(look, file, of_property)]
+        told = [
+            next((one for one in told if _violates(one, of_property)), None)
+            or _no_trace(look, file, of_property, listing)
+        ]
     return [
         plan_of(look.deployment, one.trace, [(verdict.property, failure) for verdict, failure in one.violated])
         for one in told
@@ -193,7 +208,7 @@ def _violates(telling: Telling, name: str) -> bool:
     return any(verdict.property == name for verdict, _ in telling.violated)
 
 
-def _no_trace(look: Checked, file: Path, name: str) -> Telling:
+def _no_trace(look: Checked, file: Path, name: str, listing: str) -> Telling:
     """End the command: no trace violates this property. The message has the verdict."""
     from proofka.reports import wording
 
@@ -203,7 +218,7 @@ def _no_trace(look: Checked, file: Path, name: str) -> Telling:
         fail(f"{file}: has no verdict on {name}; choose from {names}")
     fail(
         f"{file}: has no trace of {name}, which {wording.outcome(verdict.status, verdict.cut_sets[:1])} "
-        f"({wording.bounds(verdict)}); proofka trace {file} lists the traces"
+        f"({wording.bounds(verdict)}); {listing} lists the traces"
     )
 
 

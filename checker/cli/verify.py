@@ -165,6 +165,19 @@ def load_document(file: Path) -> dict[str, Any]:
     return document
 
 
+def _is_configuration(file: Path) -> bool:
+    """Tell whether a file is a deployment or a configuration of another program, which proofka check reads."""
+    from proofka.checker.source import is_of_others
+    from proofka.model.deployment.dialects.document import read_document
+    from proofka.model.deployment.dialects.own import looks_like_deployment
+    from proofka.model.deployment.errors import DeploymentError
+
+    try:
+        return is_of_others(file) or looks_like_deployment(read_document(file))
+    except DeploymentError:
+        return False
+
+
 def load_result(file: Path) -> dict[str, Any]:
     """Return a result file that satisfies the schema. End the command with one line if the file is none."""
     from proofka.reports.schema import problem
@@ -178,6 +191,8 @@ def load_result(file: Path) -> dict[str, Any]:
     try:
         document: Any = read_json(file.read_text(encoding="utf-8"))
     except json.JSONDecodeError as error:
+        if _is_configuration(file):
+            fail(f"{file}: is a configuration, not a result; proofka check {file} --json RESULT.json writes a result")
         fail(f"{file}:{error.lineno}: no bundle, and not JSON that --json wrote: {error.msg}")
     except AmbiguousJson as error:
         fail(f"{file}: not JSON that --json wrote: {error}")

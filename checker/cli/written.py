@@ -207,4 +207,4 @@ def check_file(option: str, path: Path) -> None:
     if path.is_dir():
         fail(f"{path}: is a directory; {option} takes a file")
     if not path.parent.is_dir():
-        fail(f"{path.parent}: no such directory to write {option} into")
+        fail(f"{option} {path}: there is no such directory as {path.parent}; make it first, or name another file")

@@ -102,6 +102,11 @@ def unknown(given: Given, what: str, choices: Iterable[str], scope: str = "") ->
     return complaint(shown, f"{what}; {hint}" if hint else what, UnknownKeyError)
 
 
+def with_choices(message: str, choices: Iterable[str]) -> str:
+    """Return a message about an unknown name with all choices, unless the message names the most similar one."""
+    return message if f"; {MEANT} " in message else f"{message} (choices: {', '.join(choices)})"
+
+
 @lru_cache(maxsize=1024)
 def _hint(scope: str, key: str, choices: tuple[str, ...]) -> str:
     instead = _legacy().get((scope, key))

@@ -12,7 +12,7 @@ from proofka.model.deployment.durations import ENVIRONMENT
 from proofka.model.deployment.errors import DeploymentError
 from proofka.model.deployment.given import Given, GivenDeployment
 from proofka.model.deployment.hiding import printable, shown_key
-from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.known_keys import unknown, with_choices
 from proofka.model.deployment.setting import Origin
 
 OPTION_KEYS: tuple[str, ...] = (
@@ -63,7 +63,7 @@ def read_options(texts: Mapping[str, str]) -> Options:
             bounds[name] = Given(name, value, origin)
         else:
             error = unknown(Given(key, value, origin), "unknown assumption", OPTION_KEYS)
-            raise DeploymentError(f"{error.message} (choices: {', '.join(OPTION_KEYS)})", key=origin.detail)
+            raise DeploymentError(with_choices(error.message, OPTION_KEYS), key=origin.detail)
     return Options(application, environment, faults, bounds, single.get("replicas"), single.get("elr"))
 
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from proofka.model.deployment.defaults import TABLES
 from proofka.model.deployment.given import Given, complaint
-from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.known_keys import unknown, with_choices
 from proofka.model.deployment.known_properties import Asked, known_properties
 from proofka.model.deployment.setting import Setting
 
@@ -40,7 +40,7 @@ def properties_of_profile(name: Given) -> frozenset[str]:
     text = name.value.strip()
     if text not in PROFILES:
         error = unknown(Given(text, "", name.origin), "unknown profile", PROFILES)
-        raise complaint(name, f"{error.message} (choices: {', '.join(PROFILES)})")
+        raise complaint(name, with_choices(error.message, PROFILES))
     return in_profile(text)
 
 

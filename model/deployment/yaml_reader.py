@@ -21,7 +21,7 @@ from proofka.model.deployment.errors import DeploymentError
 from proofka.model.deployment.explored import most_of
 from proofka.model.deployment.given import Given, GivenClient, GivenDeployment, complaint, place
 from proofka.model.deployment.hiding import shown_key
-from proofka.model.deployment.known_keys import unknown
+from proofka.model.deployment.known_keys import unknown, with_choices
 from proofka.model.deployment.libraries import LIBRARIES
 from proofka.model.deployment.mode import with_mode_of_vendor
 from proofka.model.deployment.options import outrank, read_options
@@ -281,7 +281,7 @@ class _Reader:
 
     @staticmethod
     def _with_choices(error: DeploymentError, choices: Iterable[str]) -> DeploymentError:
-        error.message += f" (choices: {', '.join(choices)})"
+        error.message = with_choices(error.message, choices)
         return error
 
     def _error(self, entry: yaml_tree.Entry, message: str) -> DeploymentError:

@@ -319,6 +319,27 @@ def test_impossible_write_is_reported_before_the_exploration(tmp_path: Path) -> 
     fails_in_one_line(proofka("check", "x.yaml", "--report", tmp_path / "no" / "r.html"), "no such directory")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("orders.yaml", 'kafka: "4.0"\n'), ("producer.properties", "bootstrap.servers=a:1\nacks=1\n")],
+)
+def test_verify_says_that_a_configuration_is_no_result(tmp_path: Path, name: str, text: str) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    fails_in_one_line(proofka("verify", file), f"{file}: is a configuration, not a result; proofka check {file} --json")
+    (tmp_path / "notes.txt").write_text("some notes", encoding="utf-8")
+    fails_in_one_line(proofka("verify", tmp_path / "notes.txt"), "not JSON that --json wrote")
+
+
+def test_choices_are_not_listed_beside_the_most_similar_one(tmp_path: Path) -> None:
+    file = tmp_path / "orders.yaml"
+    file.write_text('kafka: "4.0"\n', encoding="utf-8")
+    similar = proofka("check", file, "--assume", "comit=after")
+    fails_in_one_line(similar, "comit=after: unknown assumption; did you mean commit?")
+    assert "choices" not in similar.stderr
+    fails_in_one_line(proofka("check", file, "--assume", "xyz=after"), "unknown assumption (choices: on_send_error, ")
+
+
 def test_an_interrupted_check_is_undecided(checked: Callable[[Result], None]) -> None:
     covered = replace(HOLDS, coverage=replace(samples.COVERAGE, stopped="interrupted"))
     checked(replace(samples.HARMLESS, verdicts=(covered,)))

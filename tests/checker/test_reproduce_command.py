@@ -254,10 +254,30 @@ def test_a_property_without_a_trace_is_told_with_its_verdict(result: Path, monke
     ran = run(result, "--property", holds)
     assert (ran.exit_code, f"has no trace of {holds}, which holds" in ran.stderr) == (2, True), ran.output
     ran = run(result, "--property", "no-skipp")
-    assert (ran.exit_code, "has no verdict on no-skipp; choose from no-acked-loss" in ran.stderr) == (2, True), (
-        ran.output
-    )
+    assert (ran.exit_code, "no-skipp: no such property; did you mean no-skip?" in ran.stderr) == (2, True), ran.output
     assert plans == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--property", "no-ackd-loss"), "--property no-ackd-loss: no such property; did you mean no-acked-loss?"),
+        (("1", "--kafka-home", "nowhere"), "--kafka-home: nowhere is no installation of Kafka"),
+    ],
+)
+def test_a_wrong_option_is_refused_before_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Sequence[str], said: str
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("the deployment is checked")
+
+    monkeypatch.setattr(exploring, "run_check", never)
+    file = tmp_path / "orders.yaml"
+    file.write_text(DEPLOYMENT, encoding="utf-8")
+    ran = run(file, *options)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(said)
+    assert ran.stderr.count("\n") == 1
 
 
 def test_no_cluster_starts_after_a_check_that_was_interrupted(

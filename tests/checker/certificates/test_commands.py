@@ -158,6 +158,7 @@ def test_a_certificate_of_another_deployment_is_refused(files: Files, tmp_path: 
     found = proofka("verify", result, "--certificate", other, "--report", tmp_path / "review.html")
     assert found.exit_code == 1
     assert "the claim of the certificate has another id than the verdict" in found.output
+    assert "written with other faults (--faults)" in found.output
     assert not (tmp_path / "review.html").exists()
 
 
