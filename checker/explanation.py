@@ -22,6 +22,10 @@ from proofka.properties.verdict import CutSet, Prevention, Result, Status, Verdi
 SECONDS_EACH = 30.0
 """Seconds for each change, in a command that a user waits for."""
 
+SECONDS_HERE = 4.0
+"""Seconds for the likeliest change in this process, whose code is there already. New processes need seconds to begin,
+and more on a busy machine: the obvious change would not be found in a short search."""
+
 
 Prevented = Mapping[str, bool | None]
 """For each violated property, whether a change prevents its violation; None if undecided."""
@@ -63,12 +67,19 @@ def preventions(
         return ()
     changes = changes_of(deployment)
     variants = [changed(deployment, [change]) for change in changes]
+    order = likeliest_first(changes, verdicts)
+    outcomes: dict[int, Prevented] = {}
+    for number in order[: stop is None or not stop.is_set()]:
+        here = SECONDS_HERE if seconds is None else min(seconds, SECONDS_HERE)
+        outcome = prevented(variants[number], targets, here, stop)
+        if None not in outcome.values():
+            outcomes[number] = outcome
     tried = as_completed(
         partial(_prevented_by_numbered, targets=targets, seconds=seconds),
-        [(number, variants[number]) for number in likeliest_first(changes, verdicts)],
+        [(number, variants[number]) for number in order if number not in outcomes],
         stop,
     )
-    outcomes = {number: outcome for (number, _), outcome in tried}
+    outcomes |= {number: outcome for (number, _), outcome in tried}
     not_tried: Prevented = {target.property: None for target in targets}
     return tuple(
         Prevention(
@@ -103,10 +114,13 @@ def single_changes(run: Run, result: Result, stop: threading.Event, seconds: flo
     return replace(result, preventions=preventions(run.deployment, result.verdicts, stop, seconds))
 
 
-def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float | None) -> Prevented:
+def prevented(
+    deployment: Deployment, targets: Sequence[Target], seconds: float | None, stop: threading.Event | None = None
+) -> Prevented:
     """Tell, for each target, whether its faults and fewer do not violate its property in this deployment.
 
-    If the known run is also possible in this deployment, no exploration is needed: the violation is not prevented.
+    If the known run is also possible in this deployment, no exploration is needed: the violation is not prevented. What
+    ``stop`` interrupts is undecided.
     """
     until = None if seconds is None else time.monotonic() + seconds
     possible = FaultBudget.allowing(target.cut_set for target in targets)
@@ -117,7 +131,8 @@ def prevented(deployment: Deployment, targets: Sequence[Target], seconds: float 
         budget = FaultBudget.allowing(target.cut_set for target in together)
         within = candidate if budget == possible else Candidate(replace(deployment, faults=budget))
         time_left = None if until is None else max(until - time.monotonic(), 0.0)
-        run = within.explored({target.property for target in together}, Budget(threads=1, seconds=time_left))
+        budget_of_run = Budget(threads=1, seconds=time_left, stop=threading.Event() if stop is None else stop)
+        run = within.explored({target.property for target in together}, budget_of_run)
         verdicts = {verdict.property: verdict for verdict in run.verdicts()}
         found.update({one.property: _is_prevented(run, verdicts[one.property], one.cut_set) for one in together})
     return found

@@ -140,7 +140,8 @@ def searches_announced(deployment: Deployment, result: Result) -> list[Happening
 def outcome_of_search(one: Happening, repair: str) -> str:
     """Return what a search found that named no change, with the command that searches further."""
     if one.prevented_by is None:
-        return f"no change that prevents this was found before the search ended; search further: {repair}"
+        none = "no change that prevents this was found before the search ended (--more SECONDS sets its time)"
+        return f"{none}; search further: {repair}"
     return f"no single change is known to prevent this; search for several changes: {repair}"
 
 

@@ -22,7 +22,8 @@ def known_property(name: str, option: str) -> str:
 
 def check_home(home: Path) -> None:
     """Refuse a folder that is no installation of Kafka."""
-    from proofka.checker.cluster.jars import JarsUnavailable, release_of_home
+    from proofka.checker.cluster.errors import JarsUnavailable
+    from proofka.checker.cluster.jars import release_of_home
 
     try:
         release_of_home(home)

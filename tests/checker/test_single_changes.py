@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from proofka.checker import explanation
 from proofka.checker.budget import Budget
 from proofka.checker.check import Run, explore
 from proofka.checker.explanation import Target, prevented, single_changes
 from proofka.checker.run_transfer import Counterexample, run_of
 from proofka.model.deployment import read_deployment
+from proofka.model.deployment.changing import changes_of
 from proofka.model.deployment.deployment import Deployment
 from proofka.properties.verdict import Result, Status
 from proofka.reports.explained import preventions_of
@@ -53,6 +55,22 @@ def test_the_change_that_prevents_a_violation_is_named_and_a_check_agrees(tmp_pa
     assert any("acks" in change and "all" in change for change in changes(found))
     _, other = checked(read(tmp_path, "all"))
     assert next(one for one in other.verdicts if one.property == "no-acked-loss").status is Status.HOLDS
+
+
+def test_the_likeliest_change_is_found_before_other_processes_have_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, result = checked(read(tmp_path, 1))
+    asked: list[int] = []
+
+    def none_of(_: object, items: list[tuple[int, Deployment]], __: object) -> list[object]:
+        asked.extend(number for number, _ in items)
+        return []
+
+    monkeypatch.setattr(explanation, "as_completed", none_of)
+    found = single_changes(run, result, threading.Event(), MOST_SECONDS)
+    assert changes(found) == ["producer.acks=all"]
+    assert len(asked) == len(changes_of(run.deployment)) - 1, "it is not tried again"
 
 
 @pytest.mark.slow

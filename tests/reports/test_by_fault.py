@@ -156,7 +156,10 @@ def test_answer_names_no_repair_before_the_search(fault_sets: CutSet) -> None:
     for found, told in (
         (replace(result, preventions=(change,)), "but not with producer.acks=all"),
         (replace(result, preventions=()), "no single change is known to prevent this; search for several changes: "),
-        (result, "no change that prevents this was found before the search ended; search further: proofka repair"),
+        (
+            result,
+            "before the search ended (--more SECONDS sets its time); search further: proofka repair",
+        ),
     ):
         text = " ".join(screen(120, result, found=found).split())
         assert "not computed" not in text
