@@ -39,7 +39,7 @@ def _status_and_traces(document: Any, path: list[str | int]) -> str | None:
     if len(path) != 3 or path[0] != "verdicts" or path[2] not in ("cut_sets", "trace", "traces"):
         return None
     verdict = document["verdicts"][path[1]]
-    name, status = str(verdict.get("property"))[:60], verdict.get("status")
+    name, status = f"{_place(path[:2])}, {str(verdict.get('property'))[:60]}", verdict.get("status")
     if status == "violated" and not (verdict.get("traces") and verdict.get("cut_sets") and verdict.get("trace")):
         return f"{name}: the status is violated, but there is no trace, or no fault set"
     if status in ("holds", "vacuous", "unknown") and any(verdict.get(key) for key in ("traces", "cut_sets", "trace")):

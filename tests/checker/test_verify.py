@@ -156,16 +156,15 @@ def test_times_that_the_clocks_also_allow_are_named_as_a_possible_change(documen
 @pytest.mark.parametrize("status", ["holds", "vacuous", "unknown"])
 def test_a_status_that_does_not_fit_the_traces_is_named(document: Document, status: str) -> None:
     lost(document)["status"] = status
-    assert problem(document) == (
-        f"no-acked-loss: the status is {status}, but there are traces or fault sets, which only a violation has"
-    )
+    said = f", no-acked-loss: the status is {status}, but there are traces or fault sets, which only a violation has"
+    assert str(problem(document)).endswith(said)
 
 
 def test_a_violation_without_a_trace_is_named(document: Document) -> None:
     passed = next(verdict for verdict in document["verdicts"] if verdict["status"] == "holds")
     passed["status"] = "violated"
-    said = problem(document)
-    assert said == f"{passed['property']}: the status is violated, but there is no trace, or no fault set"
+    said = f", {passed['property']}: the status is violated, but there is no trace, or no fault set"
+    assert str(problem(document)).endswith(said)
 
 
 def test_the_parts_that_the_checksum_alone_covers_are_named(document: Document) -> None:
