@@ -106,6 +106,8 @@ class Search:
         entries = max(BOX_BYTES * self.threads // pieces // (search.ENTRY * 8), 2 * self.most)
         return Boxes(
             self.words,
+            self.shard.placed_words,
+            int(self.shard.places[0, visited.HASHED]),
             self.components.dictionaries,
             self.most,
             AIM,
@@ -248,10 +250,11 @@ def load_loops() -> None:
     seen, smaller = np.zeros(PARTITIONS, dtype=np.uint64), np.empty((0, PARTITIONS, visited.PLACES), dtype=np.int64)
     components = Components((1, 1))
     level = Level(0, places, nothing, nothing, EVERY_STATE, EVERY_STATE)
-    boxes = Boxes(2, components.dictionaries, 1, AIM, words.reshape(1, 1, 2), counters, nothing, words, counters)
+    sizes = 2, 2, visited.WHOLE_WORD
+    boxes = Boxes(*sizes, components.dictionaries, 1, AIM, words.reshape(1, 1, 2), counters, nothing, words, counters)
     into = Visited(places, smaller, 0, -1, True, seen, counters, counters, nothing)
     search.search_rows(0, 1, level, 0, boxes, into, new_gate())
     visited.move_partition(places[0], places[0])
-    visited.enter_all(0, 0, 0, 0)
+    visited.enter_all(0, 0, 0, 0, visited.WHOLE_WORD)
     components.decode(np.array([components.encode(np.zeros(2, dtype=np.uint64))], dtype=np.uint64))
     hash_of(words.ctypes.data, 1)

@@ -39,14 +39,19 @@ class EmbeddedExploration(Exploration[Shard]):
 
     With a ``checkpoint``, snapshots are written under ``number``, and states saved there by an earlier run are not
     explored again. ``keeps_steps``: keep for each state a step toward the goal, which makes ranks cheap, for 5 bytes.
+    With ``covers``, states that a stored state covers are left out, which keeps violations and the lengths of shortest
+    runs (checker/kernel/covering.py); a goal, which excluded steps can put out of reach, needs all states.
     """
 
     checkpoint: Checkpoint | None = None
     number: int = 0
     keeps_steps: bool = False
+    covers: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.covers and (self.counted or self.question.goal is not None or self.checkpoint is not None):
+            raise ValueError("counts, goals and snapshots need all states")
         self._on_progress: OnProgress | None = None
         self.components = Components(self.layout.halves)
         if self.checkpoint is not None:
@@ -128,7 +133,12 @@ class EmbeddedExploration(Exploration[Shard]):
             return stopped
         open_names = self.open_questions(combination)
         shard = Shard(
-            combination, self.components, len(self._predicates), has_goal=self.goal_bit >= 0, counted=self.counted
+            combination,
+            self.components,
+            len(self._predicates),
+            has_goal=self.goal_bit >= 0,
+            counted=self.counted,
+            covers=self.covers and self.monitors is not None and len(self.monitors.initial) > 0,
         )
         if self.checkpoint is not None and self.checkpoint.restore(self.number, shard):
             self._resume(shard, crew)

@@ -16,7 +16,7 @@ from proofka.checker.combinations import Combination
 from proofka.checker.kernel import visited
 from proofka.checker.kernel.components import Components
 from proofka.checker.kernel.layout import Words
-from proofka.checker.kernel.table import hash_of
+from proofka.checker.kernel.table import LOW_HALF, hash_of
 from proofka.checker.kernel.visited import PARTITION_BITS, PARTITIONS
 
 INITIAL_STATE = 0xFFFFFFFF
@@ -68,8 +68,9 @@ class Shard:
     A state is a word that ``components`` decodes. The *reference* of a state is its row in its partition, and the
     partition. ``places`` gives the compiled loops the places of the arrays. All states less deep than ``depth_done``
     have been expanded, in ``transitions_done`` steps. With ``counted``, the states in which each predicate held are
-    counted. ``complete``: the search is over. ``closed``: the search found every state of the combination, and did not
-    end at the last violation that was sought.
+    counted. With ``covers``, states that a stored state covers are left out (checker/kernel/covering.py). ``complete``:
+    the search is over. ``closed``: the search found every state of the combination, and did not end at the last
+    violation that was sought.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Shard:
         *,
         has_goal: bool,
         counted: bool = False,
+        covers: bool = False,
     ) -> None:
         self.combination = combination
         self.components = components
@@ -94,7 +96,10 @@ class Shard:
         self.seen_in = np.zeros(PARTITIONS, dtype=np.uint64)
         self.first_seen = np.full((PARTITIONS, predicates), -1, dtype=np.int64)
         self.held = np.zeros((PARTITIONS, predicates if counted else 0), dtype=np.int64)
+        self.placed_words = components.first_words if covers else components.words
+        """Number of the first words of a state, whose hash names the state's partition."""
         self.places = np.zeros((PARTITIONS, visited.PLACES), dtype=np.int64)
+        self.places[:, visited.HASHED] = LOW_HALF if covers else visited.WHOLE_WORD
         self._states = [np.empty(0, dtype=np.uint64) for _ in range(PARTITIONS)]
         self._parents = [np.empty(0, dtype=np.uint32) for _ in range(PARTITIONS)]
         self._tables = [np.empty(0, dtype=np.uint32) for _ in range(PARTITIONS)]
@@ -229,7 +234,7 @@ class Shard:
     def start(self, row: Words, bits: int, goal_bit: int) -> None:
         """Enter the initial state, whose predicates are ``bits``."""
         row = np.ascontiguousarray(row)
-        part = int(hash_of(row.ctypes.data, len(row))) % PARTITIONS
+        part = int(hash_of(row.ctypes.data, self.placed_words)) % PARTITIONS
         self.begin_segment(0, 0)
         self.reserve(np.ones(PARTITIONS, dtype=np.int64))
         self._states[part][0] = self.components.encode(row)
@@ -249,7 +254,8 @@ class Shard:
     def _enter_all(self, part: int) -> None:
         """Enter the words of a partition into its empty table."""
         place = self.places[part]
-        visited.enter_all(place[visited.STATES], place[visited.COUNT], place[visited.TABLE], place[visited.SLOTS])
+        states, table, hashed = place[visited.STATES], place[visited.TABLE], place[visited.HASHED]
+        visited.enter_all(states, place[visited.COUNT], table, place[visited.SLOTS], hashed)
 
     def allocate(self, counts: NDArray[np.int64]) -> list[tuple[NDArray[np.uint64], NDArray[np.uint32]]]:
         """Return room for the words and parents of an empty shard, by partition, to be filled and then entered."""

@@ -209,12 +209,13 @@ def _fill_first(dictionaries: Dictionaries, place: int, count: int) -> None:
 class Components:
     """The dictionaries of an exploration.
 
-    ``halves``: the number of words of the first and of the second half of a packed state. The second half may have no
-    words if the first half has one. ``dictionaries`` is the argument for the compiled loops.
+    ``halves``: the number of words of the first half of a packed state (``first_words``), and of the second half. The
+    second half may have no words if the first half has one. ``dictionaries`` is the argument for the compiled loops.
     """
 
     def __init__(self, halves: tuple[int, int]) -> None:
         self.words = sum(halves)
+        self.first_words = halves[0]
         used = halves if self.words > 1 else ()
         self.dictionaries: Dictionaries = np.zeros((len(used), COLUMNS), dtype=np.int64)
         self._lock = threading.Lock()

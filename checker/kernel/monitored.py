@@ -116,8 +116,10 @@ class Monitors:
 
 
 def widened(layout: Layout, monitors: Monitors) -> Layout:
-    """Return the layout with the words of the flags behind the words of the fields."""
-    return Layout(layout.fields, layout.words + len(monitors.initial), layout.first_half)
+    """Return the layout with the words of the flags, if any, as the second half behind the words of the fields."""
+    if not monitors.initial:
+        return layout
+    return Layout(layout.fields, layout.words + len(monitors.initial), layout.words)
 
 
 def monitored(part: Part, monitors: Monitors) -> Kernel:

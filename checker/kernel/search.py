@@ -16,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from proofka.checker.kernel.components import Dictionaries, decode, encode_like
+from proofka.checker.kernel.covering import find_covering, is_covered
 from proofka.checker.kernel.gate import (
     CUT_SHORT,
     FIRST,
@@ -48,6 +49,7 @@ from proofka.checker.kernel.visited import (
     COUNT,
     GOAL_REACHED,
     GOOD,
+    HASHED,
     INDEX,
     LEADS_TO,
     NO_STEP,
@@ -58,6 +60,7 @@ from proofka.checker.kernel.visited import (
     SLOTS,
     STATES,
     TABLE,
+    WHOLE_WORD,
     Places,
     candidate,
     find,
@@ -97,13 +100,17 @@ class Boxes(NamedTuple):
     """Boxes in which successors wait before they are entered: one for each piece of a level and each partition.
 
     ``fills``: number of entries in each box. ``dictionaries``: the meaning of the words of states, for packed states of
-    ``words`` words. ``reached``: the row at which each piece stopped. ``scratch``: for each thread, room for one packed
-    state and for its successors, whose number is below ``most``. ``spots``: remembered slots for each thread. The
-    caller owns these arrays: Numba would free a function's own array once only its address is in use, and a thread that
-    failed to get memory would keep the others waiting. ``aim``: planned fill of the fullest box, from 0 to 1.
+    ``words`` words. The hash of the first ``placed`` words names a state's partition, and the hash of the bits
+    ``hashed`` of the state's word its slot. ``reached``: the row at which each piece stopped. ``scratch``: for each
+    thread, room for one packed state and for its successors, whose number is below ``most``. ``spots``: the slots that
+    each thread remembers. The caller owns these arrays: Numba would free a function's own array once only its address
+    is in use, and a thread that failed to get memory would keep the others waiting. ``aim``: planned fill of the
+    fullest box, from 0 to 1.
     """
 
     words: int
+    placed: int
+    hashed: int
     dictionaries: Dictionaries
     most: int
     aim: float
@@ -141,6 +148,8 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
     If a row's successors might not fit into a box, the loop stops early and records the row.
     """
     words, most, dictionaries = boxes.words, boxes.most, boxes.dictionaries
+    placed, hashed = boxes.placed, np.uint64(boxes.hashed)
+    covers = boxes.hashed != WHOLE_WORD
     box_bytes = boxes.entries.shape[2] * 8
     room = boxes.entries.shape[2] // ENTRY
     base = boxes.entries.ctypes.data + piece * PARTITIONS * box_bytes
@@ -161,17 +170,19 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
                 return
             reference = np.uint64((row << PARTITION_BITS) | part)
             before = load_word(states + row * 8)
+            if covers and is_covered(row, before, level.source[part], level.end[part], dictionaries):
+                continue
             decode(dictionaries, before, packed)
             for number in range(call_expand(level.function, packed, successors)):
                 state = successors + number * (words + 1) * 8
                 if level.wanted.shape[0] > 0 and not is_wanted(state, level.mask, level.wanted):
                     continue
-                target = partition_of(hash_of(state, words))
+                target = partition_of(hash_of(state, placed))
                 word = encode_like(dictionaries, state, packed, before)
                 filled = fills[target]
                 entry = base + target * box_bytes + filled * ENTRY * 8
                 store_word(entry, word)
-                store_word(entry + 8, (half_hash_of(word) << np.uint64(32)) | reference)
+                store_word(entry + 8, (half_hash_of(word & hashed) << np.uint64(32)) | reference)
                 fills[target] = filled + 1
                 fullest = max(fullest, filled + 1)
         passed += rows
@@ -180,7 +191,10 @@ def expand_rows(level: Level, first: Integer, last: Integer, boxes: Boxes, piece
 
 @njit(cache=True, nogil=True)
 def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visited: Visited) -> None:
-    """Store the new states of a box. The partition has room for all states of the box."""
+    """Store the new states of a box. The partition has room for all states of the box.
+
+    A table that hashes only some bits of words belongs to a shard without covered states (checker/kernel/covering.py).
+    """
     dictionaries, filled = boxes.dictionaries, boxes.fills[piece, part]
     box = boxes.entries.ctypes.data + (piece * PARTITIONS + part) * boxes.entries.shape[2] * 8
     packed = boxes.scratch.ctypes.data + thread * boxes.scratch.shape[1] * 8
@@ -189,6 +203,7 @@ def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visi
     stride = ENTRY * 8
     states, table, slots = shard[part, STATES], shard[part, TABLE], shard[part, SLOTS]
     count = shard[part, COUNT]
+    covers = shard[part, HASHED] != WHOLE_WORD
     spots = boxes.spots[thread]
     for number in range(filled + AHEAD):
         if number < filled:
@@ -206,12 +221,16 @@ def enter_box(part: Integer, piece: Integer, thread: Integer, boxes: Boxes, visi
         word, origin = load_word(entry), load_word(entry + 8)
         half = origin >> np.uint64(32)
         row = np.int64(origin & np.uint64(LOW_HALF))
-        index = find(word, half, spots[(number - AHEAD) & (SPOTS - 1)], states, table, slots)
+        slot = spots[(number - AHEAD) & (SPOTS - 1)]
+        if covers:
+            index = find_covering(word, half, slot, states, table, slots, dictionaries)
+        else:
+            index = find(word, half, slot, states, table, slots)
         if index >= 0:
             if goal_bit >= 0 and own_step:
                 _lead(shard, row, (index << PARTITION_BITS) | part)
             continue
-        if _is_in_smaller(word, half, part, visited.smaller):
+        if _is_in_smaller(word, half, part, visited.smaller, dictionaries):
             if goal_bit >= 0 and own_step:
                 _reach(shard, row)
             continue
@@ -258,11 +277,20 @@ def _reach(shard: Places, row: Integer) -> None:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _is_in_smaller(word: np.uint64, half: np.uint64, part: Integer, smaller: NDArray[np.int64]) -> bool:
+def _is_in_smaller(
+    word: np.uint64, half: np.uint64, part: Integer, smaller: NDArray[np.int64], dictionaries: Dictionaries
+) -> bool:
+    """Tell whether a shard of a smaller fault combination has the state, or one that covers the state."""
     for other in range(smaller.shape[0]):
         slots = smaller[other, part, SLOTS]
         states, table = smaller[other, part, STATES], smaller[other, part, TABLE]
-        if slots > 0 and find(word, half, home(half, slots), states, table, slots) >= 0:
+        if slots == 0:
+            continue
+        if smaller[other, part, HASHED] != WHOLE_WORD:
+            index = find_covering(word, half, home(half, slots), states, table, slots, dictionaries)
+        else:
+            index = find(word, half, home(half, slots), states, table, slots)
+        if index >= 0:
             return True
     return False
 

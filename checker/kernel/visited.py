@@ -24,9 +24,13 @@ MOST_STATES = (1 << INDEX_BITS) - 1
 """Largest number of states in one partition: a state's reference (index and partition) is 32 bits, and so is a slot
 (index plus one, tag)."""
 
-STATES, ROOM, COUNT, TABLE, SLOTS, PARENTS, GOOD, LEADS_TO = range(8)
-"""Columns of a shard's ``places``: addresses of a partition's arrays, and their sizes in rows."""
-PLACES = 8
+STATES, ROOM, COUNT, TABLE, SLOTS, PARENTS, GOOD, LEADS_TO, HASHED = range(9)
+"""Columns of a shard's ``places``: addresses of a partition's arrays, their sizes in rows, and the bits of a state's
+word by which the table finds the word."""
+PLACES = 9
+
+WHOLE_WORD = -1
+"""All bits of a word, in the column HASHED. The functions that look a word up elsewhere hash the whole word."""
 
 GOAL_HOLDS, GOAL_REACHED = 1, 2
 """Marks of the column GOOD: the goal holds in the state, or steps lead from the state to such a state."""
@@ -109,18 +113,19 @@ def move_partition(old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
         if new[column] != old[column]:
             copy(new[column], old[column], old[COUNT] * size)
     if new[TABLE] != old[TABLE]:
-        enter_all(new[STATES], old[COUNT], new[TABLE], new[SLOTS])
+        enter_all(new[STATES], old[COUNT], new[TABLE], new[SLOTS], new[HASHED])
 
 
 @njit(cache=True, nogil=True)
-def enter_all(states: Integer, count: Integer, table: Integer, slots: Integer) -> None:
-    """Enter the first ``count`` words, all different, into an empty table."""
+def enter_all(states: Integer, count: Integer, table: Integer, slots: Integer, hashed: Integer) -> None:
+    """Enter the first ``count`` words, all different, into an empty table; ``hashed``: the bits that are hashed."""
+    mask = np.uint64(hashed)
     for number in range(count + AHEAD):
         if number < count:
-            prefetch(table + home(half_hash_of(load_word(states + number * 8)), slots) * 4)
+            prefetch(table + home(half_hash_of(load_word(states + number * 8) & mask), slots) * 4)
         if number < AHEAD:
             continue
-        half = half_hash_of(load_word(states + (number - AHEAD) * 8))
+        half = half_hash_of(load_word(states + (number - AHEAD) * 8) & mask)
         slot = home(half, slots)
         while load_half(table + slot * 4) != np.uint32(0):
             slot = next_slot(slot, slots)

@@ -351,6 +351,7 @@ class InTime:
             monitors=self.timing.monitors(own.system, self.lemmas, self.kernel.places),
             part=own.part,
             only=self._is_one_to_look_at,
+            covers=self.question.goal is None,
         )
         if backward is not None and is_narrow:
             exploration.wanted = backward.wanted(self.name, fault_sets, exploration.layout, exploration.kinds)

@@ -154,7 +154,7 @@ def enter(
     into = search.Visited(shard.places, places, inspect, goal_bit, own, *noted)
     no_rows, room = np.zeros(PARTITIONS, dtype=np.int64), np.zeros((threads, 64), dtype=np.int64)
     reached, scratch = np.zeros(pieces, dtype=np.int64), np.zeros((threads, 64), dtype=np.uint64)
-    boxes = search.Boxes(words, dictionaries, 1, 1.0, entries, fills, reached, scratch, room)
+    boxes = search.Boxes(words, words, visited.WHOLE_WORD, dictionaries, 1, 1.0, entries, fills, reached, scratch, room)
     nothing_more = search.Level(0, shard.places, no_rows, no_rows, EVERY_STATE, EVERY_STATE)
     gate = new_gate()
     gate[PENDING] = pieces
@@ -425,11 +425,12 @@ def test_moved_entries_are_found_again(chance: random.Random, count: int, load: 
     words = np.array([state[0] for state in distinct_states(chance, 1, count)], dtype=np.uint64)
     old = np.zeros(max(count + 1, int(count / load)), dtype=np.uint32)
     new = np.zeros(int(len(old) * larger_by) + 1, dtype=np.uint32)
-    visited.enter_all(words.ctypes.data, count, old.ctypes.data, len(old))
+    visited.enter_all(words.ctypes.data, count, old.ctypes.data, len(old), visited.WHOLE_WORD)
     places = np.zeros((2, visited.PLACES), dtype=np.int64)
     for place, slots in zip(places, (old, new), strict=True):
         place[visited.STATES], place[visited.COUNT] = words.ctypes.data, count
         place[visited.TABLE], place[visited.SLOTS] = slots.ctypes.data, len(slots)
+        place[visited.HASHED] = visited.WHOLE_WORD
     visited.move_partition(*places)
     for slots in (old, new):
         assert sorted(slots[slots != 0].tolist()) == sorted(old[old != 0].tolist())
