@@ -17,7 +17,9 @@ from proofka.checker.combinations import Combination, layer
 from proofka.checker.embedded import EmbeddedExploration
 from proofka.checker.exploration import AnyExploration, OnProgress, Question, Violation
 from proofka.checker.questions import VIOLATED, Prepared, each_alone, with_history
+from proofka.checker.timing import limits
 from proofka.checker.timing.backward_reachability import Backwards
+from proofka.checker.timing.beside import not_violated
 from proofka.checker.timing.constraints import RunningClocks
 from proofka.checker.timing.fault_sets import Faults, faults_of, is_part, named, smallest
 from proofka.checker.timing.network import Contradiction
@@ -28,35 +30,6 @@ from proofka.checker.timing.timely import Timely, in_order
 from proofka.model.language import Action, State, TransitionSystem
 from proofka.properties.property import Property
 from proofka.properties.verdict import CutSet
-
-CANDIDATES = 30
-"""Largest number of runs to an impossible violation whose contradictions are computed."""
-
-ALIKE = 10
-"""Largest number of runs tried for a fault set that violates a property without clocks, if a part of it does as
-well."""
-
-ENOUGH = 4
-"""Largest number of consecutive runs without a new lemma, after which no further runs are analysed."""
-
-LEAST_SECOND_LOOK = 10_000_000
-SECOND_LOOK_SHARE = 0.5
-"""Limit of states for the timed re-exploration of a property: LEAST_SECOND_LOOK, or SECOND_LOOK_SHARE of the states
-without clocks if that is more and no violation in time is known. A time limit given by the user replaces this limit."""
-
-EXPECTED_SHARE = 2
-"""States that the timed re-explorations of a group are expected to have, for each state without clocks."""
-
-NARROW = "narrow"
-"""Reason for the end of an exploration that starts again with fewer states."""
-
-LEAST_BEFORE_NARROW = 10_000
-SHARE_BEFORE_NARROW = 1 / 16
-"""States after which a timed re-exploration starts again with fewer states: LEAST_BEFORE_NARROW plus this share of its
-fault sets' states without clocks. Computing the states to leave out takes a time proportional to the latter."""
-
-MOST_REFINEMENTS = 100
-"""Largest number of re-explorations of a layer of faults."""
 
 Steps = tuple[Sequence[Action], Sequence[State] | None]
 """Actions of the whole model, and the states found along these actions, in the kept variables, if any."""
@@ -74,8 +47,8 @@ class InTime:
     ``system`` is the part that the property sees, and ``question`` the question about it.
 
     A part seen by more properties has more states, and a common timed re-exploration ends later. ``beside``: earlier
-    properties that see the same part; their timed re-explorations observe this property as well. ``before``: all
-    earlier properties; their lemmas are tried first.
+    properties that see the same part; their timed re-explorations observe this property as well, so a violated property
+    does not repeat them. ``before``: all earlier properties; their lemmas are tried first.
     """
 
     def __init__(
@@ -107,6 +80,8 @@ class InTime:
         self._timely: list[Timely] = []
         self._untimely: list[Faults] = []
         self._cleared: set[CutSet] = set()
+        self._clean: set[tuple[str, CutSet]] = set()
+        self._relies_on_others = False
         self._spent = 0
         self.stopped: str | None = None
         """The reason why the timed re-exploration ended early, if any."""
@@ -179,7 +154,9 @@ class InTime:
         if left and self.stopped is None:
             # A pass rests on own lemmas, so a property without a violation inherits only where it begins.
             inherits = (self.again is None or bool(self._timely)) and self._inherit()
-            self._refine(found, untimely, layers, reporter, inherits=inherits)
+            self._relies_on_others = bool(self._timely)
+            open_ones = [one for one in untimely if self._needs_a_second_look(faults_of(found, one))]
+            self._refine(found, open_ones, layers, reporter, inherits=inherits)
             if inherits and (self.stopped is not None or not self._timely):
                 self._begin_again()
                 every = [one for one in found.cut_sets(self.name) if faults_of(found, one) in self._untimely]
@@ -215,24 +192,37 @@ class InTime:
     def _judge(self, found: AnyExploration, violation: Violation, run_of: RunOf) -> bool:
         """Tell whether a violation is possible in time.
 
-        If part of its faults had an impossible violation, similar violations are tried as well.
+        If part of its faults had an impossible violation, similar violations are tried as well, unless another property
+        has shown that all of them are impossible.
         """
         faults = faults_of(found, violation)
         self._judged.add(violation.combination)
-        more = any(is_part(part, faults) for part in self._untimely)
-        if self._has_times(found, violation, run_of, ALIKE if more else 1):
+        more = any(is_part(part, faults) for part in self._untimely) and not self._is_excluded_by_others(faults)
+        if self._has_times(found, violation, run_of, limits.ALIKE if more else 1):
             return True
         found.set_aside(violation)
         self._untimely.append(faults)
         return False
 
     def _has_times(self, exploration: AnyExploration, violation: Violation, run_of: RunOf, most: int) -> bool:
-        """Tell whether times exist for a violation, or for a similar one, trying at most ``most`` runs."""
+        """Tell whether times exist for a violation, or for a similar one, trying at most ``most`` runs.
+
+        A similar run that the part's clocks exclude is not computed by Z3.
+        """
         faults = faults_of(exploration, violation)
         return any(
             self._is_timely(faults, run_of(exploration, one), is_shortest=one.depth == violation.depth)
             for one in islice(_one_and_alike(exploration, violation), most)
+            if one == violation or not self._is_excluded(exploration, one)
         )
+
+    def _is_excluded(self, exploration: AnyExploration, violation: Violation) -> bool:
+        """Tell whether the clocks that an exploration's system sees exclude the run to a violation."""
+        if exploration.canonical is not None:
+            return False
+        actions = [exploration.system.actions[label] for label in exploration.path(violation)]
+        states = exploration.states_along(violation)
+        return self.timing.is_excluded(self._clocks_in(exploration), actions, states)
 
     def _is_timely(self, faults: Faults, run: Steps, *, is_shortest: bool = True) -> bool:
         """Tell whether times exist for a run; if so, keep the run."""
@@ -258,7 +248,9 @@ class InTime:
         if self.again is not None:
             self._end(self.again)
         self.again, self.stopped, self.lemmas = None, None, []
+        self._relies_on_others = False
         self._cleared.clear()
+        self._clean.clear()
         self._spent_in_vain = self._spent
 
     def _learn_from(self, other: InTime) -> None:
@@ -287,7 +279,7 @@ class InTime:
         ``inherits``: lemmas of other properties were added, which the last exploration lacks.
         """
         further = self._further_lemmas(found, untimely)
-        for _ in range(MOST_REFINEMENTS):
+        for _ in range(limits.MOST_REFINEMENTS):
             if self.stopped is not None:
                 return
             self.lemmas += further
@@ -299,7 +291,7 @@ class InTime:
                     self.stopped = "lemmas"
                     return
             self._explore_to(self.again, layers, reporter)
-            if self.stopped == NARROW:
+            if self.stopped == limits.NARROW:
                 self.stopped, self._is_narrow = None, True
                 self.again = self._exploration(found, layers)
                 self._explore_to(self.again, layers, reporter)
@@ -311,6 +303,7 @@ class InTime:
 
     def _clear(self, exploration: EmbeddedExploration) -> None:
         """Record fault sets without a violation, also in their parts; more lemmas cannot add a violation."""
+        self._clean |= set(not_violated(exploration))
         for combination, shard in exploration.shards.items():
             if shard.complete and exploration.open_questions(combination):
                 self._cleared.add(exploration.named(combination))
@@ -335,11 +328,13 @@ class InTime:
         self._layers = layers
         backward = self._backwards.of(like, self.kernel, self.threads) if self.question.goal is None else None
         fault_sets = [] if backward is None else self._largest_to_look_at(like.at_most)
-        most, reason, expected = self._most_states(like), "timed re-exploration", like.states * EXPECTED_SHARE
+        most = limits.most_states(like, self._spent - self._spent_in_vain, is_violated=bool(self._timely))
+        reason, expected = "timed re-exploration", like.states * limits.EXPECTED_SHARE
         is_narrow = backward is not None and (self._is_narrow or backward.has_marked(fault_sets))
         if backward is not None and not is_narrow:
-            most = int(backward.states_of(fault_sets) * SHARE_BEFORE_NARROW) + LEAST_BEFORE_NARROW
-            reason, expected = NARROW, most
+            needs_fault = all(named(faults) for faults in self._untimely)
+            most = limits.states_before_narrow(backward.states_of(fault_sets), needs_fault=needs_fault)
+            reason, expected = limits.NARROW, most
         own = self.kernel.slice_for(self.system, self.question, expected=0 if is_narrow else expected)
         exploration = EmbeddedExploration(
             own.system,
@@ -369,12 +364,6 @@ class InTime:
         ]
         return [one for one in needed if not any(is_part(one, other) and one != other for other in needed)]
 
-    def _most_states(self, like: AnyExploration) -> int | None:
-        if like.meter.seconds_were_given:
-            return None
-        share = 0 if self._timely else int(like.states * SECOND_LOOK_SHARE)
-        return max(LEAST_SECOND_LOOK, share) - (self._spent - self._spent_in_vain)
-
     def _is_one_to_look_at(self, exploration: AnyExploration, combination: Combination) -> bool:
         return self._needs_a_second_look(dict(zip(exploration.kinds, combination, strict=True)))
 
@@ -383,7 +372,14 @@ class InTime:
             any(is_part(part, faults) for part in self._untimely)
             and not self._is_violated_by_part(faults)
             and named(faults) not in self._cleared
+            and not (self._relies_on_others and self._is_excluded_by_others(faults))
         )
+
+    def _is_excluded_by_others(self, faults: Faults) -> bool:
+        """Tell whether the timed re-exploration of another property shows that no run with these faults violates this
+        one.
+        """
+        return any((self.name, named(faults)) in other._clean for other in self._beside)
 
     def _is_violated_by_part(self, faults: Faults) -> bool:
         """Tell whether some of these faults are known to violate the property in time."""
@@ -434,7 +430,7 @@ class InTime:
             found += reasons
             # A run that the part's clocks exclude needs no test with all clocks, which distinguish similar runs.
             if not reasons and exploration is self.again:
-                self._has_times(exploration, violation, self._own_run, ALIKE)
+                self._has_times(exploration, violation, self._own_run, limits.ALIKE)
         return found
 
     def _clocks_in(self, exploration: AnyExploration) -> RunningClocks:
@@ -456,7 +452,7 @@ class InTime:
         found: list[Lemma] = []
         in_vain = 0
         for candidate in _one_and_alike(exploration, violation):
-            if in_vain == ENOUGH or (candidate != violation and not found):
+            if in_vain == limits.ENOUGH or (candidate != violation and not found):
                 break
             in_vain += 1
             actions = [exploration.system.actions[label] for label in exploration.path(candidate)]
@@ -495,4 +491,4 @@ def each_in_time(
 
 def _one_and_alike(exploration: AnyExploration, violation: Violation) -> Iterator[Violation]:
     yield violation
-    yield from (one for one in exploration.alike(violation, CANDIDATES) if one != violation)
+    yield from (one for one in exploration.alike(violation, limits.CANDIDATES) if one != violation)

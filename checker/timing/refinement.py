@@ -132,6 +132,11 @@ class Timing:
             self._schedules[asked] = schedule(len(actions), self._constraints(actions))
         return self._schedules[asked]
 
+    def is_excluded(self, clocks: RunningClocks, actions: Sequence[Action], states: Sequence[State]) -> bool:
+        """Tell whether those of a part's clocks that matter exclude a run, given by its states in the part."""
+        known = within(constraints_along(clocks, actions, self.remembering(actions, states)), self._mattering)
+        return isinstance(earliest_times(len(actions), edges_of(len(actions), known)), Contradiction)
+
     def contradiction_with(self, actions: Sequence[Action], name: str, value: int) -> Contradiction | None:
         """Return the contradiction of a run if the setting ``name`` has ``value`` ms; None if times exist."""
         constraints = [one.with_value(name, value) for one in self._constraints(actions)]

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import proofka.checker.timing.backward_reachability as backward_reachability
-import proofka.checker.timing.loop as loop
 from proofka.checker.budget import Budget, Meter
 from proofka.checker.check import check, verdict_on
 from proofka.checker.combinations import Combination, is_contained
@@ -19,8 +18,9 @@ from proofka.checker.embedded import EmbeddedExploration
 from proofka.checker.kernel.layout import Words
 from proofka.checker.kernel.wanted import is_wanted
 from proofka.checker.questions import group, prepare
+from proofka.checker.timing import limits
 from proofka.checker.timing.backward_reachability import BackwardReachability, Backwards
-from proofka.checker.timing.loop import InTime
+from proofka.checker.timing.loop import InTime, Reporter
 from proofka.model.deployment import Deployment, read_deployment
 from proofka.model.faults import Fault
 from proofka.model.pipeline import build
@@ -67,6 +67,13 @@ def answers(result: Result) -> dict[str, tuple[Status, tuple[CutSet, ...], list[
     }
 
 
+def narrow_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Enter only states from which a violation can be reached, also where few states are left out."""
+    patch.setattr(limits, "LEAST_BEFORE_NARROW", -1)
+    patch.setattr(limits, "SHARE_BEFORE_NARROW", 0)
+    patch.setattr(limits, "MOST_FROM_EVERYWHERE", -1)
+
+
 @cache
 def both_ways(name: str, folder: Path) -> tuple[Result, Result]:
     """Return the result of entering every state, and of entering only those from which a violation can be reached."""
@@ -75,8 +82,7 @@ def both_ways(name: str, folder: Path) -> tuple[Result, Result]:
         without_reading.setattr(Backwards, "of", lambda *_: None)
         everything = check(asked, budget=Budget())
     with pytest.MonkeyPatch.context() as at_once:
-        at_once.setattr(loop, "LEAST_BEFORE_NARROW", -1)
-        at_once.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+        narrow_at_once(at_once)
         return everything, check(asked, budget=Budget())
 
 
@@ -92,8 +98,7 @@ def test_timed_search_enters_all_states_if_its_continuation_takes_too_many(
     """A search that ended at its first violations is not gone on with: the answer is that of entering all states."""
     asked = deployment("two kills", folder)
     plain = verdict_on("no-dropped-record", asked, Budget())
-    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
-    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+    narrow_at_once(monkeypatch)
     monkeypatch.setattr(backward_reachability, "LEAST_TO_THE_END", 0)
     monkeypatch.setattr(backward_reachability, "SHARE_TO_THE_END", 0)
     limited = verdict_on("no-dropped-record", asked, Budget())
@@ -112,14 +117,13 @@ def test_states_left_out_for_some_faults_are_not_left_out_for_more(
     explored: list[tuple[str, int, int]] = []
     explore_to = InTime._explore_to
 
-    def observed(self: InTime, exploration: EmbeddedExploration, layers: int, reporter: loop.Reporter) -> None:
+    def observed(self: InTime, exploration: EmbeddedExploration, layers: int, reporter: Reporter) -> None:
         if exploration.wanted.tables:
             explored.append((self.name, layers, self._layers))
         explore_to(self, exploration, layers, reporter)
 
     monkeypatch.setattr(InTime, "_explore_to", observed)
-    monkeypatch.setattr(loop, "LEAST_BEFORE_NARROW", -1)
-    monkeypatch.setattr(loop, "SHARE_BEFORE_NARROW", 0)
+    narrow_at_once(monkeypatch)
     check(deployment("two kills", folder), budget=Budget())
     assert all(layers <= made_for for _, layers, made_for in explored)
     assert {(name, layers) for name, layers, _ in explored if (name, layers - 1, layers - 1) in explored}

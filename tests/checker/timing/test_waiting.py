@@ -274,8 +274,8 @@ def test_a_second_look_that_is_cut_short_says_nothing_new(
 ) -> None:
     deployment = read_deployment(EXAMPLES / f"{name}.yaml")
     whole = {verdict.property: verdict for verdict in check(deployment).verdicts}
-    monkeypatch.setattr("proofka.checker.timing.loop.LEAST_SECOND_LOOK", states)
-    monkeypatch.setattr("proofka.checker.timing.loop.SECOND_LOOK_SHARE", 0.0)
+    monkeypatch.setattr("proofka.checker.timing.limits.LEAST_SECOND_LOOK", states)
+    monkeypatch.setattr("proofka.checker.timing.limits.SECOND_LOOK_SHARE", 0.0)
     for verdict in check(deployment).verdicts:
         assert verdict.status in (whole[verdict.property].status, Status.UNKNOWN)
 
