@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +66,15 @@ class Layout:
     def unpack(self, row: Words) -> dict[str, int]:
         """Return the concrete state of a packed row."""
         words = [int(word) for word in row]
-        return {
-            name: ((words[field.word] & field.mask) >> field.shift) + field.variable.low
+        return {name: (words[word] >> shift & ones) + low for name, word, shift, ones, low in self._reading}
+
+    @cached_property
+    def _reading(self) -> list[tuple[str, int, int, int, int]]:
+        """The name, word, shift, mask behind the shift, and lowest value of each field."""
+        return [
+            (name, field.word, field.shift, (1 << field.width) - 1, field.variable.low)
             for name, field in self.fields.items()
-        }
+        ]
 
 
 def lay_out(variables: Sequence[Variable], apart: Collection[str] = frozenset()) -> Layout:

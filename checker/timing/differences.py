@@ -48,7 +48,7 @@ def differences_of(contradiction: Contradiction, known: Collection[Difference] =
             continue
         least, most = total + added, total + spare
         kind = earlier[0], later[0], _pattern(earlier, later)
-        fitting = [one.most for one in known if _kind(one) == kind and least <= one.most <= most]
+        fitting = [one.most for one in known if least <= one.most <= most and _kind(one) == kind]
         value = min(fitting, default=least + (spare - added) // (SHARE * (len(cuts) - place)))
         added = value - total
         found.append(Difference(earlier, later, value))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeVar
 
 import z3
 
@@ -41,6 +42,8 @@ from proofka.checker.traces import actions_of, replay
 from proofka.model.language import Action, ActionKey, Clock, ClockKey, Need, Needs, State, TransitionSystem
 from proofka.model.pipeline import Model
 
+Item = TypeVar("Item")
+
 Run = tuple[ActionKey, ...]
 """The names and arguments of a run's actions."""
 
@@ -63,7 +66,18 @@ class Lemma:
     def adds_to(self, others: Iterable[Lemma]) -> bool:
         """Tell whether the lemma adds something to the others."""
         known = list(others)
-        return not (self.bounds <= bounds_in(known) and self.differences <= differences_in(known))
+        has_bounds = _has_more(self.bounds, (one.bounds for one in known))
+        return has_bounds or _has_more(self.differences, (one.differences for one in known))
+
+
+def _has_more(own: frozenset[Item], others: Iterable[frozenset[Item]]) -> bool:
+    """Tell whether a set has an item that is in none of the others."""
+    left = own
+    for other in others:
+        left -= other
+        if not left:
+            return False
+    return bool(left)
 
 
 def bounds_in(lemmas: Iterable[Lemma]) -> frozenset[Bound]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -133,10 +134,12 @@ class _Tables:
         self._place = places
         self._pairs: dict[tuple[ClockKey, ClockKey], _Flags] = {}
         self._laters: dict[ClockKey, list[ClockKey]] = {}
+        self._earliers: dict[ClockKey, list[ClockKey]] = {}
         self._recent: dict[tuple[ClockKey, int], int] = {}
         for number, one in enumerate(differences):
             if (one.earlier, one.later) not in self._pairs:
                 self._laters.setdefault(one.earlier, []).append(one.later)
+                self._earliers.setdefault(one.later, []).append(one.earlier)
             known = self._pairs.setdefault((one.earlier, one.later), _Flags([], []))
             known.most.append(one.most)
             known.bits.append(1 << FLAGS + number)
@@ -195,19 +198,21 @@ class _Tables:
         the later clock.
         """
         most_of = _tightest(most)
-        laters = {one.later for one in self._differences} if least else ()
-        long_ago = {later: self._long_ago(least, later) for later in laters}
-        by_earlier: list[int] = []
-        by_later: list[int] = []
-        spans: list[tuple[int, int]] = []
-        for one in self._differences:
-            by_earlier.append(self._since(least, one.later, one.most))
-            is_now = one.earlier == NOW
-            by_later.append(0 if is_now or not most_of else self._at_most(most_of, one.earlier, one.most))
-            first = len(self._alternatives)
-            if not is_now and least:
-                self._alternatives += self._between(long_ago[one.later], most_of, one)
-            spans.append((first, len(self._alternatives) - first))
+        older = {later for key, _ in least for later in (key, *self._laters.get(key, ()))}
+        recent = {earlier for key in most_of for earlier in (key, *self._earliers.get(key, ()))}
+        long_ago = {later: self._long_ago(least, later) for later in older}
+        by_earlier = list(self._by_now)
+        by_later = [0] * len(self._differences)
+        spans = list(self._spans_by_now) if least else [NO_SPAN] * len(self._differences)
+        for number, one in enumerate(self._differences):
+            is_older, is_recent = one.later in older, one.earlier in recent and one.earlier != NOW
+            if is_older:
+                by_earlier[number] = self._since(least, one.later, one.most)
+            if is_recent:
+                by_later[number] = self._at_most(most_of, one.earlier, one.most)
+            if least and one.earlier != NOW and (is_older or is_recent):
+                known = long_ago[one.later] if is_older else self._long_ago((), one.later)
+                spans[number] = self._span(self._between(known, most_of if is_recent else {}, one))
         self.spans.append(spans)
         conflict = 0
         for key, bound in (*self._deadlines.items(), *most):
@@ -216,6 +221,27 @@ class _Tables:
             same = one.earlier == one.later
             conflict |= self._clock(one.earlier) if same else self._weakest(one.earlier, one.later, one.most)
         return _rows([*by_earlier, *by_later, conflict], 2 + self.words)
+
+    @cached_property
+    def _by_now(self) -> list[int]:
+        """The flags that imply each difference because its later clock was started long ago."""
+        return [self._weakest(NOW, one.later, one.most) for one in self._differences]
+
+    @cached_property
+    def _spans_by_now(self) -> list[tuple[int, int]]:
+        """The alternatives of each difference that do not depend on what a step needs."""
+        laters = {one.later: self._long_ago((), one.later) for one in self._differences}
+        none: dict[ClockKey, int] = {}
+        return [
+            NO_SPAN if one.earlier == NOW else self._span(self._between(laters[one.later], none, one))
+            for one in self._differences
+        ]
+
+    def _span(self, alternatives: Iterable[tuple[int, int]]) -> tuple[int, int]:
+        """Add alternatives; return the place of the first, and their number."""
+        first = len(self._alternatives)
+        self._alternatives += alternatives
+        return first, len(self._alternatives) - first
 
     def alternatives(self) -> Bits:
         """Return the causes that set the flag of two clocks that keep running: one of the first half, and one of the
@@ -275,6 +301,9 @@ class _Flags(NamedTuple):
 
 NONE = _Flags([], [])
 
+NO_SPAN = 0, 0
+"""No alternatives."""
+
 
 def _words(bits: int, words: int) -> tuple[int, ...]:
     """Return bits as a number of words."""
@@ -283,5 +312,7 @@ def _words(bits: int, words: int) -> tuple[int, ...]:
 
 def _rows(bits: Sequence[int], words: int) -> Bits:
     """Return bits as rows of a number of words."""
-    written = b"".join(row.to_bytes(words * WORD // 8, "little") for row in bits)
+    size = words * WORD // 8
+    nothing = bytes(size)
+    written = b"".join(row.to_bytes(size, "little") if row else nothing for row in bits)
     return np.frombuffer(written, dtype="<u8").reshape(-1, words).astype(np.uint64)
