@@ -1,4 +1,4 @@
-"""What a timed re-exploration for one property shows of other properties that see the same part of the model."""
+"""Fault sets that a timed re-exploration for one property excludes for other properties that see the same part."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def leaves_out_what_is_covered(timed: Timed, differences: list[Difference]) -> i
 @pytest.mark.slow
 @given(systems_with_loops() | watched_systems())
 @settings(max_examples=200, derandomize=True)
-def test_what_is_left_out_is_covered(watched: tuple[Timed, list[Difference]]) -> None:
+def test_left_out_states_are_covered(watched: tuple[Timed, list[Difference]]) -> None:
     leaves_out_what_is_covered(*watched)
 
 
