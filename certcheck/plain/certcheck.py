@@ -254,7 +254,7 @@ class Part:
 
         early = reduce(or_, (action.guard.reads for action in actions))
         program = ["def moves(states):", " for state in states:", *lines("  ", early)]
-        for place, action in enumerate(actions):
+        for at, action in enumerate(actions):
             after, right, late = ["state"], ["True"], 0
             for name, new in action.updates.items():
                 late |= self.names[name].reads | new.reads
@@ -263,7 +263,9 @@ class Part:
             read = {name for name in self.domains if (action.guard.reads | late) & self.names[name].reads}
             demand(read <= self.places.keys(), f"{action.name} reads a variable that the part does not keep", "cone")
             program += [f"  if {action.guard.text}:", *lines("   ", late & ~early)]
-            program.append(f"   yield state, actions[{place}], {' + '.join(after)} if {' and '.join(right)} else None")
+            program.append(
+                f"   yield state, actions[{at}], sum([{', '.join(after)}]) if {' and '.join(right)} else None"
+            )
         scope: dict[str, Moves] = {}
         exec("\n".join(program), {"actions": actions}, scope)
         return scope["moves"]
@@ -429,10 +431,10 @@ def check(file: BinaryIO, folder: Path | None) -> Iterator[str]:
         match command:
             case ["about", str(word), ['"', text]]:
                 yield f"about (not proved): {word} {text}"
-            case ["limit", str(kind), int(most)] if kind not in limits and most >= 0:
+            case ["limit", str(kind), int(most)] if kind not in limits and most >= 0 and len(kind) <= 100:
                 limits[kind] = most
                 yield f"limit (unless a claim is for any number): {kind} {most}"
-            case ["system", ['"', name]] if re.fullmatch(r"system(\.[1-9][0-9]*)?\.smt2", name):
+            case ["system", ['"', name]] if re.fullmatch(r"system(\.[1-9][0-9]{0,17})?\.smt2", name):
                 content = archive.read(name)
                 given = folder / name if folder and folder.is_dir() else folder
                 right = given is None or (given.is_file() and given.read_bytes() == content)
@@ -454,7 +456,7 @@ def check(file: BinaryIO, folder: Path | None) -> Iterator[str]:
             limit = [] if part.unlimited and not part.kinds else [f"up to {claim.total} faults"]
             within = ", ".join(limit + [f"any number of {kind}" for kind in sorted(part.unlimited)])
             told = f"{'violated with ' + sets if sets else 'holds'}: {within}{'; no witness' * (not claim.witnesses)}"
-            yield f"accepted: {claim.name} ({claim.id}) of {part.name}: {told}"
+            yield f"accepted: {told}: {claim.name!r} of {part.name} (id {claim.id!r})"
     demand(not archive.unread, f"certificate.txt does not name {', '.join(archive.unread)}")
 
 
@@ -477,7 +479,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         demand(options.file.is_file() or not options.file.exists(), "no regular file")
         with options.file.open("rb") as file:
-            resource.setrlimit(resource.RLIMIT_DATA, (options.memory, most))
+            resource.setrlimit(resource.RLIMIT_DATA, (min(options.memory, most % 2**63), most))
             status, lines = 0, [*check(file, options.systems)]
     except Refused as error:
         status = 2 if error.args[0] == "format" else 1

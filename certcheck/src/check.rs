@@ -43,7 +43,7 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
             [Symbol("about"), Symbol(word), Text(text)] => lines.push(format!("about (not proved): {word} {text:?}")),
             [Symbol("limit"), Symbol(kind), Number(most)] => {
                 let first = limits.insert(kind.to_string(), *most).is_none();
-                need!(first && *most >= 0, "the limit of {kind} is negative, or there twice");
+                need!(first && *most >= 0 && kind.len() <= 100, "the limit of {kind} is negative, or there twice");
                 lines.push(format!("limit (unless a claim is for any number): {kind} {most}"));
             }
             [Symbol("system"), Text(name)] => parts.push(part(name, options.systems, &mut archive, &mut memory)?),
@@ -71,7 +71,7 @@ pub fn check(path: &Path, options: &Options) -> Result<Report> {
         }
         let broken = evidence.check_sets(&mut archive, &mut memory, &mut counts)?;
         for (index, claim) in part.claims.iter().enumerate() {
-            evidence.check_claim(index, &broken)?;
+            evidence.check_claim(index, &broken, &mut memory)?;
             claims.push(words(part, claim, evidence.possible.is_empty()));
         }
     }

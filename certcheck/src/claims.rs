@@ -9,8 +9,8 @@ use crate::rejection::{rule, Rejection, Result};
 use crate::steps::Stepper;
 use std::collections::{BTreeSet, HashSet};
 
-/// Combinations that this program looks at for a claim. A certificate has a set for most of them.
-const MOST_COMBINATIONS: usize = 100_000;
+/// Bytes that a kind in a combination takes: a name of up to 100 bytes, and its place.
+const KIND: u64 = 136;
 
 /// Bytes that a state takes in a set and in a list, besides its words.
 const STATE: u64 = 64;
@@ -104,14 +104,11 @@ impl Evidence<'_> {
 
     /// Rule `claim`: each combination of possible kinds within the limits and the total contains a smallest fault set,
     /// or its sets break nothing; those of its covering combination, if the combination itself has no set.
-    pub fn check_claim(&self, index: usize, broken: &Broken) -> Result<()> {
+    pub fn check_claim(&self, index: usize, broken: &Broken, memory: &mut Memory) -> Result<()> {
         let (claim, is_goal) = (&self.part.claims[index], self.properties[index].is_goal);
-        let (name, mut layer, mut seen) = (&claim.name, BTreeSet::from([Faults::default()]), 0);
+        let (name, mut layer, mut taken) = (&claim.name, BTreeSet::from([Faults::default()]), 0);
         while !layer.is_empty() {
-            layer.retain(|one| self.is_meant(one, claim));
-            layer.retain(|one| !claim.smallest.iter().any(|(faults, _)| one.contains(faults)));
-            seen += layer.len();
-            rule!("memory", seen <= MOST_COMBINATIONS, "a claim is about more than {MOST_COMBINATIONS} combinations");
+            layer.retain(|one| self.is_meant(one, claim) && !claim.smallest.iter().any(|(set, _)| one.contains(set)));
             for faults in &layer {
                 let covering = faults.replaced(&self.part.covered);
                 let proof = if broken.contains_key(faults) { faults } else { &covering };
@@ -125,9 +122,13 @@ impl Evidence<'_> {
                     rule!(rule, false, "{name:?}, {faults}: the row {row} of the set of {set} {what}");
                 }
             }
+            let kinds = layer.first().map_or(0, |faults| faults.total() + 1) * self.possible.len() * layer.len();
+            memory.take(kinds as u64 * KIND, "the combinations of a claim")?;
+            taken += kinds as u64 * KIND;
             let wider = layer.iter().flat_map(|faults| self.possible.iter().map(|kind| faults.with(kind)));
             layer = wider.collect();
         }
+        memory.give_back(taken);
         Ok(())
     }
 }

@@ -20,10 +20,14 @@ UNKNOWN = "no such argument: --share"
 
 @dataclass(frozen=True)
 class Share:
-    """A share of a check: its number, from 1 to ``of``, and the texts that the systems must be, by name."""
+    """A share of a check: its number, from 1 to ``of``, and the texts that the systems must be, by name.
+
+    ``sha256``: of the file, whose copies on other machines must be the same.
+    """
 
     checker: Checker
     file: Path
+    sha256: str
     systems: Mapping[str, str]
     memory: int
     number: int
@@ -47,7 +51,8 @@ class Shared:
         texts = {one.name: one.read_text(encoding="utf-8") for one in systems.iterdir()}
         begun = time.monotonic()
         each = memory // self.beside
-        shares = [Share(checker, file.absolute(), texts, each, one, self.of) for one in range(1, self.of + 1)]
+        digest = sha256_of_file(file)
+        shares = [Share(checker, file.absolute(), digest, texts, each, one, self.of) for one in range(1, self.of + 1)]
         return _together(self.ask(shares), time.monotonic() - begun)
 
 
@@ -79,7 +84,11 @@ def check_share(share: Share) -> Answer | str:
             for name, text in share.systems.items():
                 (Path(folder) / name).write_text(text, encoding="utf-8", newline="")
             words = ("--threads", "1", "--share", f"{share.number}/{share.of}")
+            # The file is hashed behind the check as well: all shares must be of one content.
+            before = sha256_of_file(share.file)
             answer = asked(share.checker, share.file, systems=Path(folder), memory=share.memory, more=words)
+            if {before, sha256_of_file(share.file)} != {share.sha256}:
+                return f"{share.file}: is another file on a machine of Spark"
     except OSError as error:
         return f"{error.filename or program}: {(error.strerror or str(error)).lower()}"
     if any(line.startswith((UNKNOWN, "usage: certcheck.py")) for line in answer.lines):
