@@ -28,8 +28,10 @@ def in_whole_file(text: str) -> Place:
 
 def in_yaml(scalar: Scalar, source: str) -> Place:
     """Return the places of the text of a value in a YAML file; every place is the value's if the file is unlike it."""
-    start = _starts_of_lines(source)[scalar.line - 1] + scalar.column - 1
-    found = _indices(scalar.text, source, start)
+    starts = _starts_of_lines(source)
+    # YAML has more ends of lines than a text file: then the lines differ.
+    is_there = scalar.line <= len(starts)
+    found = _indices(scalar.text, source, starts[scalar.line - 1] + scalar.column - 1) if is_there else None
     if found is None:
         return lambda index: (scalar.line, scalar.column)
     in_file = in_whole_file(source)

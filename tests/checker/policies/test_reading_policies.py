@@ -100,6 +100,14 @@ def test_the_place_of_an_error_counts_from_the_beginning_of_the_line_of_the_file
     assert (problem.line, problem.column) == place
 
 
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\x85", "\u2028"])
+def test_other_ends_of_lines_have_errors_with_a_place(tmp_path: Path, end: str) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_bytes(f"rules:{end}  - acks == all{end}  - allow: aks == 1{end}".encode())
+    (problem,) = read_policy(file).problems
+    assert problem.line == (3 if "\r" in end else 1)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
