@@ -115,3 +115,75 @@ def test_wrong_input_is_refused_in_a_line(words: list[str], message: str) -> Non
     run = prove(*words)
     assert run.exit_code == 2
     assert message in run.stderr
+
+
+ONE_BROKER = """
+kafka: "4.0"
+topic: {replicas: 1, min.insync.replicas: 1}
+producer: {acks: all, enable.idempotence: false}
+consumer: {group.id: orders, auto.offset.reset: earliest, enable.auto.commit: false}
+bounds: {records: 1}
+require: [no-acked-loss]
+assume: {faults: {kill: any, power-loss: any}}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "one.yaml"
+    path.write_text(ONE_BROKER, encoding="utf-8")
+    return path
+
+
+def test_deployments_are_proved_for_any_number_of_some_faults(file: Path) -> None:
+    run = prove(file, "--faults", "kill")
+    assert run.exit_code == 0, run.output
+    lines = run.stdout.splitlines()
+    assert lines[0] == (
+        "one: any number of steps, leader epochs and faults (kill); records: 1, log slots: 2, sends of a record: 1, "
+        "producer epochs: 2"
+    )
+    assert lines[1] == "  no-acked-loss: proved"
+    assert any(line.startswith("  if ") and ", then " in line and "broker 1" in line for line in lines)
+    assert "answers unsat to all" in lines[-1]
+
+
+def test_deployments_that_violate_a_property_are_not_proved(file: Path) -> None:
+    run = prove(file, "--json")
+    assert run.exit_code == 3
+    document = json.loads(run.stdout)
+    assert document["any_number_of"] == ["steps", "leader epochs", "faults (kill, power-loss)"]
+    assert document["properties"] == {
+        "no-acked-loss": "not proved: an explored run violates it, if times are left aside"
+    }
+    assert not document["obligations"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("no-such.yaml",), "no published protocol 'no-such.yaml'"),
+        (("kip-320", "--faults", "kill"), "--faults: takes a deployment file, and not a published protocol"),
+    ],
+)
+def test_names_and_options_that_fit_to_no_protocol_are_refused(words: tuple[str, ...], message: str) -> None:
+    run = prove(*words)
+    assert run.exit_code == 2
+    assert message in run.output
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--replicas", "2"), "--replicas: takes a published protocol, and not a deployment file"),
+        (("--faults", "flood"), "one: has no fault 'flood'; its kinds are kill, power-loss"),
+        (("--faults", "kill,"), "one: has no fault ''; its kinds are kill, power-loss"),
+        (("--property", "no-luck"), "one: unknown property 'no-luck': choose from no-acked-loss"),
+        (("--property", "recoverability"), "recoverability: it asks that a goal stays within reach"),
+    ],
+)
+def test_options_that_do_not_fit_to_a_deployment_are_refused(file: Path, words: tuple[str, ...], message: str) -> None:
+    run = prove(file, *words)
+    assert run.exit_code == 2
+    assert message in run.output
+    assert len(run.output.strip().splitlines()) == 1

@@ -1,0 +1,112 @@
+"""Write the table of docs/invariants.md of the properties of the examples for which an invariant is found.
+
+``scripts/deployment_invariants.csv`` has the outcomes. The script searches for those that the file lacks, each part of
+an example for some seconds, and asks both solvers about each proof. With ``--table`` it writes only the table.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from proofka.checker.invariants.confirming import confirmed  # noqa: E402
+from proofka.checker.invariants.deployments import GOAL, NO_CLAUSES, NOT_WITNESSED, VIOLATED, prove_part  # noqa: E402
+from proofka.checker.invariants.open_deployment import NotOpen, open_deployments, with_any_number  # noqa: E402
+from proofka.checker.source import Source  # noqa: E402
+from proofka.model.pipeline import build  # noqa: E402
+from proofka.properties.catalogue import properties_of  # noqa: E402
+from scripts.write_invariants import PAGE, table, with_table  # noqa: E402
+
+DATA = ROOT / "scripts" / "deployment_invariants.csv"
+COLUMNS = ("example", "faults", "property", "outcome", "lemmas", "obligations", "seconds")
+SECTION = "Deployments: what was found"
+HEAD = ("example", "faults, any number", "proved", "violated", "no answer in time", "none inductive", "other")
+SECONDS = {"kill": 45.0, "any": 30.0}
+"""The kinds of fault of the searches, with the seconds for each part of an example."""
+STATES = 300_000
+
+PROVED = "proved"
+OUTCOMES = {
+    VIOLATED: "violated",
+    NO_CLAUSES: "none inductive",
+    NOT_WITNESSED: "not witnessed",
+    GOAL: "goal",
+}
+"""Reason against a proof -> its word in the file; every other reason is "no answer in time"."""
+NO_ANSWER = "no answer in time"
+
+Row = Mapping[str, str]
+
+
+def rows() -> list[Row]:
+    """Return the outcomes that are known."""
+    if not DATA.exists():
+        return []
+    with DATA.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def searched(path: Path, faults: str) -> Iterator[tuple[str, ...]]:
+    """Search for an invariant of each property of an example, and yield the outcomes."""
+    deployment = Source(path, None, None, None, None, None).read()
+    kinds = None if faults == "any" else [faults]
+    known = properties_of(build(deployment).pipeline)
+    yield from ((path.name, faults, one.name, "goal", "0", "0", "0") for one in known if one.goal is not None)
+    try:
+        opened = with_any_number(deployment, kinds)
+        parts = list(open_deployments(opened, [one.name for one in known]))
+    except NotOpen as error:
+        print(f"{path.name}: {error}")
+        yield from ((path.name, faults, one.name, "no such fault", "0", "0", "0") for one in known if one.goal is None)
+        return
+    for one in parts:
+        begun = time.monotonic()
+        proof = prove_part(one, SECONDS[faults], states=STATES)
+        answers = confirmed(proof.obligations, second=True)
+        refuted = [*answers.disputes(), *answers.left_open()]
+        seconds = f"{time.monotonic() - begun:.0f}"
+        for name in one.subject.violated:
+            found = name in proof.proved and not refuted
+            outcome = PROVED if found else OUTCOMES.get(proof.reasons.get(name, ""), NO_ANSWER)
+            counts = (str(len(proof.lemmas)), str(len(proof.obligations))) if found else ("0", "0")
+            yield (path.name, faults, name, outcome, *counts, seconds)
+
+
+def write_missing(examples: Sequence[Path]) -> None:
+    """Search where the file has no outcome, and add the outcomes to the file."""
+    done = {(row["example"], row["faults"]) for row in rows()}
+    if not done:
+        DATA.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
+    for faults in SECONDS:
+        for path in examples:
+            if (path.name, faults) not in done:
+                found = list(searched(path, faults))
+                with DATA.open("a", encoding="utf-8", newline="") as file:
+                    csv.writer(file, lineterminator="\n").writerows(found)
+                print(f"{path.name}, {faults}: {', '.join(one[2] for one in found if one[3] == PROVED) or 'none'}")
+
+
+def summary() -> Iterator[tuple[str, ...]]:
+    """Yield a line of the table for each example and each choice of faults."""
+    grouped: dict[tuple[str, str], list[Row]] = {}
+    for row in rows():
+        grouped.setdefault((row["example"], row["faults"]), []).append(row)
+    for (example, faults), found in sorted(grouped.items()):
+        named = ", ".join(f"`{row['property']}`" for row in found if row["outcome"] == PROVED)
+        kept = [sum(row["outcome"] == word for row in found) for word in ("violated", NO_ANSWER, "none inductive")]
+        others = len(found) - sum(kept) - sum(row["outcome"] == PROVED for row in found)
+        yield (f"`{example}`", "all kinds" if faults == "any" else faults, named or "-", *map(str, (*kept, others)))
+
+
+if __name__ == "__main__":
+    if "--table" not in sys.argv:
+        write_missing(sorted((ROOT / "examples").glob("*.yaml")))
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(with_table(text, SECTION, table(HEAD, summary())), encoding="utf-8")
