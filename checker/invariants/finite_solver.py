@@ -79,7 +79,8 @@ class FiniteStep:
     """The conditions on a state, and on a step from the state to the next one.
 
     ``before`` and ``after``: a Boolean variable for each statement, of the states before and after the step. ``takes``:
-    for each action a Boolean variable, of which a step makes one true.
+    for each action a Boolean variable, of which a step makes one true. ``allowed``: whether the guard of each action
+    holds.
     """
 
     def __init__(self, system: OpenSystem, seen: Statements) -> None:
@@ -88,6 +89,7 @@ class FiniteStep:
         self.before = [z3.Bool(f"before {number}") for number in range(len(seen.all))]
         self.after = [z3.Bool(f"after {number}") for number in range(len(seen.all))]
         self.takes = [z3.Bool(f"takes {number}") for number in range(len(system.actions))]
+        self.allowed = [z3.Bool(f"allowed {number}") for number in range(len(system.actions))]
         self._seen = seen
         self._changing: dict[str, set[int]] = {variable.name: set() for variable in system.variables}
         for number, action in enumerate(system.actions):
@@ -108,12 +110,16 @@ class FiniteStep:
             found += [value >= variable.low, value <= high]
         return found
 
+    def guards(self) -> list[z3.BoolRef]:
+        """Return the conditions that a step takes an action whose guard holds."""
+        return [z3.Implies(takes, allowed) for takes, allowed in zip(self.takes, self.allowed, strict=True)]
+
     def step(self) -> list[z3.BoolRef]:
-        """Return the conditions on the step."""
+        """Return the conditions on the effect of the step, whether the guard holds or not."""
         bits = self.bits
         found = [z3.AtMost(*self.takes, 1), z3.Or(*self.takes)]
-        for takes, action in zip(self.takes, self._system.actions, strict=True):
-            found.append(z3.Implies(takes, bits.of(action.guard)))
+        for takes, allowed, action in zip(self.takes, self.allowed, self._system.actions, strict=True):
+            found.append(allowed == bits.of(action.guard))
             for variable, value in action.updates.items():
                 found.append(z3.Implies(takes, bits.after(variable.name) == bits.of(value)))
         for name, changing in self._changing.items():

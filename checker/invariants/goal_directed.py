@@ -6,6 +6,9 @@ clause excludes the state: the shortest that is found of those that hold in all 
 clauses that the step breaks are dropped, as in the algorithm Houdini (checker/invariants/induction.py), and what rested
 on them is shown again. The search ends when no needed clause is left to show.
 
+Only some statements of a state matter to a counterexample: every state that agrees on them has the same step into a
+state without the clause. Clauses about these statements alone are preferred, since they exclude all these states.
+
 Reference: A. R. Bradley, Z. Manna, "Checking safety by inductive generalization of counterexamples to induction",
 FMCAD 2007.
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +35,7 @@ Truths = NDArray[np.bool_]
 
 AT_A_TIME = 6
 """Largest number of clauses that a counterexample adds to the solver's."""
+NOT_IN_TIME = "the search for an invariant found none in time"
 MOST_CHOSEN = 16
 """Largest number of literals from which a new clause is cut down."""
 
@@ -47,10 +51,31 @@ class Counts:
 
 @dataclass
 class _Solver:
-    """A solver with the clauses that it has been told, each with the variable that puts the clause in use."""
+    """A solver of counterexamples, with the clauses that it has been told, each with the variable that puts the clause
+    in use. ``opposite``: a solver of states that are no counterexamples.
+    """
 
     z3: z3.Solver
+    opposite: z3.Solver
     in_use: dict[int, z3.BoolRef] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question about counterexamples. ``otherwise``: the conditions of which one holds after a step that is none.
+    ``first``: the clauses that are used from the beginning.
+    """
+
+    assumed: tuple[z3.BoolRef, ...] = ()
+    otherwise: Sequence[z3.BoolRef] = ()
+    first: Sequence[int] = ()
+
+
+def _solver(conditions: Sequence[z3.BoolRef]) -> z3.Solver:
+    solver = z3.SolverFor("QF_FD")
+    solver.set("ctrl_c", False)
+    solver.add(*conditions)
+    return solver
 
 
 class Search:
@@ -67,7 +92,9 @@ class Search:
         self._queue: deque[int] = deque()
         self._reached: list[Truths] = []
         self._random = np.random.default_rng(seed)
-        self._steps = self._solver([*self._step.state(), *self._step.step()])
+        step = [*self._step.state(), *self._step.step()]
+        self._steps = _Solver(_solver([*step, *self._step.guards()]), _solver(step))
+        self._choices = 0
         self._deadline = 0.0
         initial = seen.values_in({variable.name: variable.initial for variable in system.variables})
         self._alive[self._broken(initial)] = False
@@ -77,13 +104,15 @@ class Search:
         finds none. Raise :class:`~checker.invariants.induction.NoAnswer`.
         """
         self._deadline = time.monotonic() + seconds
-        states = self._solver([*self._step.state(), self._step.condition(violated)])
+        term = self._step.condition(violated)
+        states = _Solver(_solver([*self._step.state(), term]), _solver([*self._step.state(), z3.Not(term)]))
         roots: NDArray[np.int64] | None = None
         while roots is None or not self._alive[roots].all() or self._queue:
             if roots is None or not self._alive[roots].all():
-                roots = self._implying(states)
+                roots = self._excluded(states, _Asked())
                 if roots is None:
                     return None
+                self._need(roots)
             elif not self._shown(self._queue.popleft()):
                 self._show_again()
         return [self.literals(number) for number in self._smaller(states, self._closure(roots))]
@@ -97,7 +126,8 @@ class Search:
         self._needed[:] = False
         self._rests_on.clear()
         try:
-            roots = self._implying(states)
+            roots = self._excluded(states, _Asked())
+            self._need(() if roots is None else roots)
             while roots is not None and self._queue and self._shown(self._queue.popleft()):
                 pass
             return enough if roots is None or self._queue else self._closure(roots)
@@ -111,49 +141,86 @@ class Search:
         """Return the literals of a clause."""
         return [int(one) for one in self._clauses[number] if one >= 0]
 
-    def _implying(self, states: _Solver) -> NDArray[np.int64] | None:
-        """Return clauses that exclude all states of a solver, or None if there are none."""
-        extra: list[int] = []
-        while True:
-            found = self._ask(states, (), extra)
-            if not isinstance(found, z3.ModelRef):
-                self._need(found)
-                return found
-            new = self._excluding(self._truths(found, self._step.before))
-            if new is None:
-                return None
-            self._tell(states, [new])
-            extra.append(new)
-
     def _shown(self, number: int) -> bool:
         """Show that no step breaks a needed clause, and need what this rests on; return False after dropping some."""
         if not self._alive[number] or self._is_shown(number):
             return True
-        extra = [number]
-        while True:
-            self._tell(self._steps, [number])
-            idle = frozenset.intersection(*(self._step.idle[one >> 1] for one in self.literals(number)))
-            assumed = [literal(one ^ 1, self._step.after) for one in self.literals(number)]
-            assumed += [z3.Not(self._step.takes[one]) for one in sorted(idle)]
-            found = self._ask(self._steps, assumed, extra)
-            if not isinstance(found, z3.ModelRef):
-                self._rests_on[number] = found[found != number]
-                self._need(self._rests_on[number])
-                return True
-            before = self._truths(found, self._step.before)
-            new = self._excluding(before)
-            if new is None:
-                self._drop(before, self._truths(found, self._step.after))
-                return False
-            self._tell(self._steps, [new])
-            extra.append(new)
+        literals = self.literals(number)
+        idle = frozenset.intersection(*(self._step.idle[one >> 1] for one in literals))
+        broken = [literal(one ^ 1, self._step.after) for one in literals]
+        resting = [z3.Not(self._step.takes[one]) for one in sorted(idle)]
+        asked = _Asked((*broken, *resting), [literal(one, self._step.after) for one in literals], [number])
+        found = self._excluded(self._steps, asked)
+        if found is None:
+            return False
+        self._rests_on[number] = found[found != number]
+        self._need(self._rests_on[number])
+        return True
 
-    def _drop(self, before: Truths, after: Truths) -> None:
+    def _excluded(self, solver: _Solver, asked: _Asked) -> NDArray[np.int64] | None:
+        """Return clauses that exclude all counterexamples. If a counterexample cannot be excluded, drop what its step
+        breaks, and return None.
+        """
+        used = set(asked.first)
+        self._tell(solver, used)
+        while True:
+            found = self._ask(solver, asked.assumed, used)
+            if not isinstance(found, z3.ModelRef):
+                return found
+            before = self._truths(found, self._step.before)
+            matters = self._mattering(solver, asked, found, before)
+            new = self._relevant(before, matters)
+            if not new:
+                added = self._excluding(before, matters)
+                new = self._relevant(before, np.ones_like(matters)) if added is None else [added]
+            if not new:
+                self._drop(before, self._truths(found, self._step.after) if solver is self._steps else None)
+                return None
+            self._tell(solver, new)
+            used.update(new)
+
+    def _relevant(self, truths: Truths, matters: Truths) -> list[int]:
+        """Return some of the clauses that exclude a state by statements that matter, the needed ones first."""
+        broken = self._broken(truths)
+        literals = self._clauses[broken]
+        found = broken[(matters[np.maximum(literals, 0) >> 1] | (literals < 0)).all(1)]
+        needed = found[self._needed[found]]
+        if len(needed):
+            return [int(one) for one in needed[:AT_A_TIME]]
+        lengths = (self._clauses[found] >= 0).sum(1)
+        return [int(one) for one in found[np.lexsort((self._random.random(len(found)), lengths))][:AT_A_TIME]]
+
+    def _mattering(self, solver: _Solver, asked: _Asked, model: z3.ModelRef, truths: Truths) -> Truths:
+        """Tell for each statement whether the counterexample rests on it: whether states that agree on the others,
+        too, are counterexamples.
+        """
+        state = [literal(2 * number + int(truth), self._step.before) for number, truth in enumerate(truths)]
+        places = {one.get_id(): number for number, one in enumerate(state)}
+        fixed: list[z3.BoolRef] = []
+        if solver is self._steps:
+            (taken,) = (number for number, one in enumerate(self._step.takes) if z3.is_true(model[one]))
+            self._choices += 1
+            chosen = z3.Bool(f"choice {self._choices}")
+            solver.opposite.add(z3.Or(z3.Not(chosen), z3.Not(self._step.allowed[taken]), *asked.otherwise))
+            fixed = [chosen, self._step.takes[taken]]
+        matters = np.zeros(len(truths), dtype=np.bool_)
+        for _ in range(2):
+            if solver.opposite.check(*fixed, *state) != z3.unsat:  # the statements do not tell all of a state
+                return np.ones(len(truths), dtype=np.bool_)
+            core = {one.get_id() for one in solver.opposite.unsat_core()}
+            state = [one for one in state if one.get_id() in core]
+        matters[[places[one.get_id()] for one in state]] = True
+        return matters
+
+    def _drop(self, before: Truths, after: Truths | None) -> None:
         """Drop the clauses that a step breaks. Both states of the step count as seen from now on."""
+        self._reached.append(before)
+        if after is None:
+            return
         broken = self._broken(after)
         self._alive[broken] = False
         self._needed[broken] = False
-        self._reached += [before, after]
+        self._reached.append(after)
         self.counts.dropped += len(broken)
 
     def _show_again(self) -> None:
@@ -185,12 +252,6 @@ class Search:
                 waiting += [int(one) for one in self._rests_on[number]]
         return sorted(found)
 
-    def _solver(self, conditions: Sequence[z3.BoolRef]) -> _Solver:
-        solver = z3.SolverFor("QF_FD")
-        solver.set("ctrl_c", False)
-        solver.add(*conditions)
-        return _Solver(solver)
-
     def _tell(self, solver: _Solver, numbers: Iterable[int]) -> None:
         for number in numbers:
             if number not in solver.in_use:
@@ -199,36 +260,26 @@ class Search:
                 solver.z3.add(z3.Or(z3.Not(used), *clause))
 
     def _ask(
-        self, solver: _Solver, assumed: Sequence[z3.BoolRef], extra: Iterable[int] = ()
+        self, solver: _Solver, assumed: Sequence[z3.BoolRef], used: Collection[int]
     ) -> z3.ModelRef | NDArray[np.int64]:
-        """Return a model that breaks no clause before the step, or the clauses with which there is none."""
-        others: set[int] = set(extra)
-        while True:
-            left = self._deadline - time.monotonic()
-            if left <= 0:
-                raise NoAnswer("the search for an invariant found none in time")
-            solver.z3.set("timeout", max(1, round(left * 1000)))
-            in_use = [
-                used
-                for number, used in solver.in_use.items()
-                if self._alive[number] and (self._needed[number] or number in others)
-            ]
-            self.counts.asked += 1
-            answer = solver.z3.check(*assumed, *in_use)
-            if answer == z3.unknown:
-                raise NoAnswer("the search for an invariant found none in time")
-            if answer == z3.unsat:
-                names = (one.decl().name() for one in solver.z3.unsat_core())
-                return np.array([int(name[4:]) for name in names if name.startswith("use ")], dtype=np.int64)
-            model = solver.z3.model()
-            broken = self._broken(self._truths(model, self._step.before))
-            if not len(broken):
-                return model
-            needed = broken[self._needed[broken]]
-            chosen = needed if len(needed) else broken
-            new = self._random.choice(chosen, min(len(chosen), AT_A_TIME), replace=False)
-            self._tell(solver, map(int, new))
-            others.update(map(int, new))
+        """Return a state with all needed and all used clauses, or the clauses with which there is none."""
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise NoAnswer(NOT_IN_TIME)
+        solver.z3.set("timeout", max(1, round(left * 1000)))
+        in_use = (
+            use
+            for number, use in solver.in_use.items()
+            if self._alive[number] and (self._needed[number] or number in used)
+        )
+        self.counts.asked += 1
+        answer = solver.z3.check(*assumed, *in_use)
+        if answer == z3.unknown:
+            raise NoAnswer(NOT_IN_TIME)
+        if answer == z3.sat:
+            return solver.z3.model()
+        names = (one.decl().name() for one in solver.z3.unsat_core())
+        return np.array([int(name[4:]) for name in names if name.startswith("use ")], dtype=np.int64)
 
     def _truths(self, model: z3.ModelRef, variables: Sequence[z3.BoolRef]) -> Truths:
         return np.array([z3.is_true(model[one]) for one in variables], dtype=np.bool_)
@@ -244,11 +295,16 @@ class Search:
             false &= ~((column >= 0) & (truths[np.maximum(column, 0) >> 1] == ((column & 1) == 1)))
         return np.flatnonzero(false)
 
-    def _excluding(self, truths: Truths) -> int | None:
-        """Return a new clause that is false in a state, and true in all seen states; None if none is short enough."""
-        agree = np.where(truths[: self._seen.open, None], self._seen.bits, ~self._seen.bits)
-        reached = np.array(self._reached, dtype=np.bool_).reshape(-1, len(truths))[:, : self._seen.open]
-        likewise = reached == truths[: self._seen.open]
+    def _excluding(self, truths: Truths, matters: Truths) -> int | None:
+        """Return a new clause of statements that matter, which is false in a state and true in all seen states; None if
+        none is short enough.
+        """
+        places = np.flatnonzero(matters[: self._seen.open])
+        if not len(places):
+            return None
+        agree = np.where(truths[places, None], self._seen.bits[places], ~self._seen.bits[places])
+        reached = np.array(self._reached, dtype=np.bool_).reshape(-1, len(truths))[:, places]
+        likewise = reached == truths[places]
         chosen = self._greedy(agree, likewise)
         if chosen is None:
             return None
@@ -258,7 +314,7 @@ class Search:
                 chosen = others
         if len(chosen) > MOST_LITERALS:
             return None
-        return self._add([2 * one + 1 - int(truths[one]) for one in chosen])
+        return self._add([2 * one + 1 - int(truths[one]) for one in map(int, places[chosen])])
 
     def _greedy(self, agree: NDArray[np.uint64], likewise: Truths) -> list[int] | None:
         """Return statements that no seen state has with the same truth values; None if there are many or none.
