@@ -10,6 +10,7 @@ import csv
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -25,11 +26,20 @@ from proofka.properties.catalogue import properties_of  # noqa: E402
 from scripts.write_invariants import PAGE, table, with_table  # noqa: E402
 
 DATA = ROOT / "scripts" / "deployment_invariants.csv"
-COLUMNS = ("example", "faults", "property", "outcome", "lemmas", "obligations", "seconds")
+COLUMNS = ("example", "faults", "records", "property", "outcome", "lemmas", "obligations", "seconds")
 SECTION = "Deployments: what was found"
-HEAD = ("example", "faults, any number", "proved", "violated", "no answer in time", "none inductive", "other")
-SECONDS = {"kill": 45.0, "any": 30.0}
-"""The kinds of fault of the searches, with the seconds for each part of an example."""
+HEAD = (
+    "example",
+    "faults, any number",
+    "records",
+    "proved",
+    "violated",
+    "no answer in time",
+    "none inductive",
+    "other",
+)
+SEARCHES = (("kill", "1", 45.0), ("any", "own", 15.0), ("kill", "own", 45.0))
+"""The kinds of fault of the searches, the records (own: those of the example), and the seconds for each part."""
 STATES = 300_000
 
 PROVED = "proved"
@@ -53,22 +63,24 @@ def rows() -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def searched(path: Path, faults: str) -> Iterator[tuple[str, ...]]:
+def searched(path: Path, faults: str, records: str, limit: float) -> Iterator[tuple[str, ...]]:
     """Search for an invariant of each property of an example, and yield the outcomes."""
     deployment = Source(path, None, None, None, None, None).read()
+    if records != "own":
+        deployment = replace(deployment, bounds=replace(deployment.bounds, records=int(records)))
     kinds = None if faults == "any" else [faults]
     known = properties_of(build(deployment).pipeline)
-    yield from ((path.name, faults, one.name, "goal", "0", "0", "0") for one in known if one.goal is not None)
+    asked = (path.name, faults, records)
+    yield from ((*asked, one.name, "goal", "0", "0", "0") for one in known if one.goal is not None)
     try:
-        opened = with_any_number(deployment, kinds)
-        parts = list(open_deployments(opened, [one.name for one in known]))
+        parts = list(open_deployments(with_any_number(deployment, kinds), [one.name for one in known]))
     except NotOpen as error:
         print(f"{path.name}: {error}")
-        yield from ((path.name, faults, one.name, "no such fault", "0", "0", "0") for one in known if one.goal is None)
+        yield from ((*asked, one.name, "not possible", "0", "0", "0") for one in known if one.goal is None)
         return
     for one in parts:
         begun = time.monotonic()
-        proof = prove_part(one, SECONDS[faults], states=STATES)
+        proof = prove_part(one, limit, states=STATES)
         answers = confirmed(proof.obligations, second=True)
         refuted = [*answers.disputes(), *answers.left_open()]
         seconds = f"{time.monotonic() - begun:.0f}"
@@ -76,37 +88,39 @@ def searched(path: Path, faults: str) -> Iterator[tuple[str, ...]]:
             found = name in proof.proved and not refuted
             outcome = PROVED if found else OUTCOMES.get(proof.reasons.get(name, ""), NO_ANSWER)
             counts = (str(len(proof.lemmas)), str(len(proof.obligations))) if found else ("0", "0")
-            yield (path.name, faults, name, outcome, *counts, seconds)
+            yield (*asked, name, outcome, *counts, seconds)
 
 
-def write_missing(examples: Sequence[Path]) -> None:
+def write_missing(examples: Sequence[Path], searches: Sequence[tuple[str, str, float]]) -> None:
     """Search where the file has no outcome, and add the outcomes to the file."""
-    done = {(row["example"], row["faults"]) for row in rows()}
-    if not done:
+    done = {(row["example"], row["faults"], row["records"]) for row in rows()}
+    if not DATA.exists():
         DATA.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    for faults in SECONDS:
+    for faults, records, limit in searches:
         for path in examples:
-            if (path.name, faults) not in done:
-                found = list(searched(path, faults))
+            if (path.name, faults, records) not in done:
+                found = list(searched(path, faults, records, limit))
                 with DATA.open("a", encoding="utf-8", newline="") as file:
                     csv.writer(file, lineterminator="\n").writerows(found)
-                print(f"{path.name}, {faults}: {', '.join(one[2] for one in found if one[3] == PROVED) or 'none'}")
+                proved = ", ".join(one[3] for one in found if one[4] == PROVED)
+                print(f"{path.name}, {faults}, records {records}: {proved or 'none'}")
 
 
 def summary() -> Iterator[tuple[str, ...]]:
     """Yield a line of the table for each example and each choice of faults."""
-    grouped: dict[tuple[str, str], list[Row]] = {}
+    grouped: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows():
-        grouped.setdefault((row["example"], row["faults"]), []).append(row)
-    for (example, faults), found in sorted(grouped.items()):
+        grouped.setdefault((row["example"], row["faults"], row["records"]), []).append(row)
+    for (example, faults, records), found in sorted(grouped.items()):
         named = ", ".join(f"`{row['property']}`" for row in found if row["outcome"] == PROVED)
         kept = [sum(row["outcome"] == word for row in found) for word in ("violated", NO_ANSWER, "none inductive")]
         others = len(found) - sum(kept) - sum(row["outcome"] == PROVED for row in found)
-        yield (f"`{example}`", "all kinds" if faults == "any" else faults, named or "-", *map(str, (*kept, others)))
+        kinds = "all kinds" if faults == "any" else faults
+        yield (f"`{example}`", kinds, records, named or "-", *map(str, (*kept, others)))
 
 
 if __name__ == "__main__":
     if "--table" not in sys.argv:
-        write_missing(sorted((ROOT / "examples").glob("*.yaml")))
+        write_missing(sorted((ROOT / "examples").glob("*.yaml")), SEARCHES)
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(with_table(text, SECTION, table(HEAD, summary())), encoding="utf-8")

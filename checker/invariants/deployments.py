@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from proofka.checker.fixed_point import LEADER_EPOCH
@@ -58,7 +58,7 @@ def prove_part(one: OpenDeployment, seconds: float = SECONDS, *, states: int = M
     reasons = {name: NOT_WITNESSED for name in one.subject.violated if name not in seen.witnessed}
     reasons |= {name: VIOLATED for name in one.subject.violated if name in seen.violated}
     asked = {name: term for name, term in one.subject.violated.items() if name not in reasons}
-    found: dict[str, list[Lemma]] = {}
+    found: dict[str, dict[tuple[int, ...], Lemma]] = {}
     if asked:
         system = one.subject.system
         reserved = max((f.reserved for f in one.prepared.model.system.ranked if f.name == LEADER_EPOCH), default=0)
@@ -74,12 +74,17 @@ def prove_part(one: OpenDeployment, seconds: float = SECONDS, *, states: int = M
             if clauses is None:
                 reasons[name] = NO_CLAUSES
             else:
-                found[name] = [_lemma(clause, spoken, system) for clause in clauses]
+                found[name] = {tuple(clause): _lemma(clause, spoken, system) for clause in clauses}
     return _proof(one.subject, found, reasons, seconds)
 
 
-def _proof(subject: Subject, found: dict[str, list[Lemma]], reasons: dict[str, str], seconds: float) -> Proof:
-    lemmas = {lemma.words: lemma for each in found.values() for lemma in each}
+def _proof(
+    subject: Subject, found: Mapping[str, Mapping[tuple[int, ...], Lemma]], reasons: Mapping[str, str], seconds: float
+) -> Proof:
+    """Prove again what the search has found, from the terms of the open system."""
+    if not found:
+        return Proof(subject, (), (), (), reasons, (), ())
+    lemmas = {clause: lemma for each in found.values() for clause, lemma in each.items()}
     implied = {name: subject.violated[name] for name in found}
     proof = confirmed_by_induction(replace(subject, candidates=tuple(lemmas.values()), violated=implied), seconds)
     return replace(

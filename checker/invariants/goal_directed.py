@@ -95,6 +95,7 @@ class Search:
         step = [*self._step.state(), *self._step.step()]
         self._steps = _Solver(_solver([*step, *self._step.guards()]), _solver(step))
         self._choices = 0
+        self._adds = True
         self._deadline = 0.0
         initial = seen.values_in({variable.name: variable.initial for variable in system.variables})
         self._alive[self._broken(initial)] = False
@@ -104,6 +105,8 @@ class Search:
         finds none. Raise :class:`~checker.invariants.induction.NoAnswer`.
         """
         self._deadline = time.monotonic() + seconds
+        self._needed[:] = False
+        self._queue.clear()
         term = self._step.condition(violated)
         states = _Solver(_solver([*self._step.state(), term]), _solver([*self._step.state(), z3.Not(term)]))
         roots: NDArray[np.int64] | None = None
@@ -125,6 +128,7 @@ class Search:
         self._alive[others] = False
         self._needed[:] = False
         self._rests_on.clear()
+        self._adds = False
         try:
             roots = self._excluded(states, _Asked())
             self._need(() if roots is None else roots)
@@ -135,6 +139,7 @@ class Search:
             return enough
         finally:
             self._queue.clear()
+            self._adds = True
             self._alive, self._needed, self._rests_on = kept
 
     def literals(self, number: int) -> list[int]:
@@ -143,7 +148,10 @@ class Search:
 
     def _shown(self, number: int) -> bool:
         """Show that no step breaks a needed clause, and need what this rests on; return False after dropping some."""
-        if not self._alive[number] or self._is_shown(number):
+        if not self._alive[number]:
+            return True
+        if self._is_shown(number):
+            self._need(self._rests_on[number])
             return True
         literals = self.literals(number)
         idle = frozenset.intersection(*(self._step.idle[one >> 1] for one in literals))
@@ -171,10 +179,11 @@ class Search:
             matters = self._mattering(solver, asked, found, before)
             new = self._relevant(before, matters)
             if not new:
-                added = self._excluding(before, matters)
+                added = self._excluding(before, matters) if self._adds else None
                 new = self._relevant(before, np.ones_like(matters)) if added is None else [added]
             if not new:
-                self._drop(before, self._truths(found, self._step.after) if solver is self._steps else None)
+                if solver is self._steps:
+                    self._drop(before, self._truths(found, self._step.after))
                 return None
             self._tell(solver, new)
             used.update(new)
@@ -204,23 +213,23 @@ class Search:
             solver.opposite.add(z3.Or(z3.Not(chosen), z3.Not(self._step.allowed[taken]), *asked.otherwise))
             fixed = [chosen, self._step.takes[taken]]
         matters = np.zeros(len(truths), dtype=np.bool_)
+        solver.opposite.set("timeout", max(1, round((self._deadline - time.monotonic()) * 1000)))
         for _ in range(2):
-            if solver.opposite.check(*fixed, *state) != z3.unsat:  # the statements do not tell all of a state
+            if (
+                solver.opposite.check(*fixed, *state) != z3.unsat
+            ):  # the statements do not tell all of a state, or the time is over
                 return np.ones(len(truths), dtype=np.bool_)
             core = {one.get_id() for one in solver.opposite.unsat_core()}
             state = [one for one in state if one.get_id() in core]
         matters[[places[one.get_id()] for one in state]] = True
         return matters
 
-    def _drop(self, before: Truths, after: Truths | None) -> None:
+    def _drop(self, before: Truths, after: Truths) -> None:
         """Drop the clauses that a step breaks. Both states of the step count as seen from now on."""
-        self._reached.append(before)
-        if after is None:
-            return
         broken = self._broken(after)
         self._alive[broken] = False
         self._needed[broken] = False
-        self._reached.append(after)
+        self._reached += [before, after]
         self.counts.dropped += len(broken)
 
     def _show_again(self) -> None:

@@ -26,7 +26,7 @@ from proofka.checker.questions import WITNESS
 from proofka.checker.reductions.ranking import rankings
 from proofka.model.faults import Fault
 
-RUNS, RUN_LENGTH = 4_000, 60
+RUNS, RUN_LENGTH = 10_000, 80
 """Number of random runs, and the largest number of steps of each."""
 STEPS_WITHOUT_FAULT = 0.8
 """Part of the steps of random runs that are no faults, if both kinds of step are possible."""
