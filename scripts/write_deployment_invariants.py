@@ -38,7 +38,7 @@ HEAD = (
     "none inductive",
     "other",
 )
-SEARCHES = (("kill", "1", 45.0), ("any", "own", 15.0), ("kill", "own", 45.0))
+SEARCHES = (("kill", "1", 45.0), ("any", "own", 40.0), ("kill", "own", 45.0))
 """The kinds of fault of the searches, the records (own: those of the example), and the seconds for each part."""
 STATES = 300_000
 

@@ -20,7 +20,8 @@ from proofka.checker.fixed_point import leader_epochs_only, predicates_of
 from proofka.checker.invariants.open_deployment import OpenDeployment
 from proofka.checker.kernel.canonical import Canonical
 from proofka.checker.kernel.layout import Layout
-from proofka.checker.kernel.memory import call_expand, load_word
+from proofka.checker.kernel.memory import call_expand, call_inspect, load_word
+from proofka.checker.kernel.native import INSPECT
 from proofka.checker.kernel.visited import PARTITIONS
 from proofka.checker.questions import WITNESS
 from proofka.checker.reductions.ranking import rankings
@@ -56,13 +57,14 @@ def seen_states(one: OpenDeployment, *, states: int, seconds: float, seed: int =
     ranking = rankings(leader_epochs_only(one.group.system), predicates_of(one.group), one.prepared.constants)
     kinds = {action.fault for action in one.group.system.actions if action.fault is not None}
     budget = Budget(seconds=seconds, states=states)
+    meter = Meter(budget)
     explorer = EMBEDDED.begin(lambda: "", budget)
     exploration = explorer.exploration(
         Asked(
             one.group.system,
             one.group.question,
             {},
-            Meter(budget),
+            meter,
             optimised=True,
             unlimited=frozenset(kinds),
             canonical=Canonical(ranking.families),
@@ -70,16 +72,26 @@ def seen_states(one: OpenDeployment, *, states: int, seconds: float, seed: int =
         )
     )
     assert isinstance(exploration, EmbeddedExploration)
+    meter.start()
     _, report = explore_layer(explorer, exploration)
-    violated = frozenset(name for name in exploration.question.names if exploration.cut_sets(name))
-    observed = exploration.observed()
-    witnessed = frozenset(name for name in exploration.question.names if WITNESS + name in observed)
+    names = exploration.question.names
+    violated, observed = {name for name in names if exploration.cut_sets(name)}, exploration.observed()
     is_closed = report.stopped is None and not violated and not ranking.refused
     rows = [shard.packed(part, slice(None)) for shard in exploration.shards.values() for part in range(PARTITIONS)]
     if not is_closed:
-        rows.append(_random_runs(exploration, kinds, seed))
+        more, held = _random_runs(exploration, kinds, seed)
+        rows.append(more)
+        violated |= held & set(names)
+        observed |= held
+    witnessed = {name for name in names if WITNESS + name in observed}
     together = np.random.default_rng(seed).permutation(np.concatenate(rows))
-    return Seen(_unpacked(together, exploration.layout), exploration.states, is_closed, violated, witnessed)
+    return Seen(
+        _unpacked(together, exploration.layout),
+        exploration.states,
+        is_closed,
+        frozenset(violated),
+        frozenset(witnessed),
+    )
 
 
 def _unpacked(rows: NDArray[np.uint64], layout: Layout) -> Values:
@@ -90,36 +102,42 @@ def _unpacked(rows: NDArray[np.uint64], layout: Layout) -> Values:
     return found
 
 
-def _random_runs(exploration: EmbeddedExploration, kinds: set[Fault], seed: int) -> NDArray[np.uint64]:
-    """Return the states of random runs, one row each, in canonical form."""
+def _random_runs(exploration: EmbeddedExploration, kinds: set[Fault], seed: int) -> tuple[NDArray[np.uint64], set[str]]:
+    """Return the states of random runs, one row each, in canonical form, and the predicates that hold in some."""
     kernel = exploration.kernel
     functions = np.array([kernel.addresses[name] for name in ("step", *sorted(kind.value for kind in kinds))])
     start = exploration.initial_row()
     rows = np.zeros((RUNS * RUN_LENGTH, len(start)), dtype=np.uint64)
     room = np.empty((sum(kernel.most_successors.values()) + 2) * (len(start) + 1), dtype=np.uint64)
-    count = _run_at_random(functions, start, rows, room, RUN_LENGTH, STEPS_WITHOUT_FAULT, seed)
-    return rows[:count]
+    inspect = kernel.addresses[INSPECT]
+    count, held = _run_at_random(functions, inspect, start, rows, room, RUN_LENGTH, STEPS_WITHOUT_FAULT, seed)
+    question = exploration.question
+    names = (*question.invariants, *question.observations)
+    return rows[:count], {name for bit, name in enumerate(names) if held >> bit & 1}
 
 
 @njit(cache=True)
 def _run_at_random(
     functions: NDArray[np.int64],
+    inspect: int,
     start: NDArray[np.uint64],
     rows: NDArray[np.uint64],
     room: NDArray[np.uint64],
     length: int,
     without_fault: float,
     seed: int,
-) -> int:
-    """Fill ``rows`` with the states of random runs from ``start``; return the number of states.
+) -> tuple[int, int]:
+    """Fill ``rows`` with the states of random runs from ``start``; return the number of states, and the predicates that
+    hold in some of the states, as bits.
 
-    ``functions``: the addresses of the functions that expand a state, the steps without a fault first.
+    ``functions``: the addresses of the functions that expand a state, the steps without a fault first. ``inspect``: the
+    address of the function that evaluates the predicates.
     """
     np.random.seed(seed)
     words = start.shape[0]
     entry = (words + 1) * 8
     state, out = room.ctypes.data, room.ctypes.data + words * 8
-    count = 0
+    count, held = 0, np.uint64(0)
     while count + length <= rows.shape[0]:
         room[:words] = start
         for _ in range(length):
@@ -136,5 +154,6 @@ def _run_at_random(
             for word in range(words):
                 room[word] = load_word(out + chosen * entry + word * 8)
             rows[count] = room[:words]
+            held |= call_inspect(inspect, state)
             count += 1
-    return count
+    return count, int(held)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts import write_invariants
+from scripts import write_deployment_invariants, write_invariants
 
 
 def test_the_table_has_the_rows_that_the_script_finds() -> None:
@@ -35,3 +35,16 @@ def test_the_table_has_every_protocol() -> None:
     assert all(
         f"| `{name}` | {one[0]} | {one[1]} |" in page for name, sizes in write_invariants.SIZES.items() for one in sizes
     )
+
+
+def test_the_table_of_deployments_has_the_outcomes_of_the_file() -> None:
+    """Otherwise: python scripts/write_deployment_invariants.py --table"""
+    lines = write_invariants.table(write_deployment_invariants.HEAD, write_deployment_invariants.summary())
+    assert "\n".join(lines) in write_invariants.PAGE.read_text(encoding="utf-8")
+
+
+def test_every_example_has_an_outcome_for_each_property() -> None:
+    found = {(row["example"], row["property"]) for row in write_deployment_invariants.rows()}
+    examples = {path.name for path in (write_deployment_invariants.ROOT / "examples").glob("*.yaml")}
+    assert examples == {example for example, _ in found}
+    assert all((example, "no-acked-loss") in found for example in examples)
