@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from proofka.checker.invariants.confirming import confirmed  # noqa: E402
-from proofka.checker.invariants.deployments import GOAL, NO_CLAUSES, NOT_WITNESSED, VIOLATED, prove_part  # noqa: E402
+from proofka.checker.invariants.deployments import GOAL, MOST_STATES, NO_CLAUSES, NOT_WITNESSED, VIOLATED, prove_part  # noqa: E402
 from proofka.checker.invariants.open_deployment import NotOpen, open_deployments, with_any_number  # noqa: E402
 from proofka.checker.source import Source  # noqa: E402
 from proofka.model.pipeline import build  # noqa: E402
@@ -40,6 +40,9 @@ HEAD = (
 )
 SEARCHES = (("kill", "1", 45.0), ("any", "own", 40.0), ("kill", "own", 45.0))
 """The kinds of fault of the searches, the records (own: those of the example), and the seconds for each part."""
+ALONE = (("no-acked-loss", "kill", "1", 180.0),)
+"""Properties that are searched alone where the search for all properties had no answer, with faults, records, seconds.
+"""
 STATES = 300_000
 
 PROVED = "proved"
@@ -56,20 +59,23 @@ Row = Mapping[str, str]
 
 
 def rows() -> list[Row]:
-    """Return the outcomes that are known."""
+    """Return the outcomes that are known: of the same search, the last one."""
     if not DATA.exists():
         return []
     with DATA.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        found = {tuple(row[column] for column in COLUMNS[:4]): row for row in csv.DictReader(file)}
+    return [found[key] for key in sorted(found)]
 
 
-def searched(path: Path, faults: str, records: str, limit: float) -> Iterator[tuple[str, ...]]:
-    """Search for an invariant of each property of an example, and yield the outcomes."""
+def searched(
+    path: Path, faults: str, records: str, limit: float, alone: str | None = None
+) -> Iterator[tuple[str, ...]]:
+    """Search for an invariant of each property of an example, or of one alone, and yield the outcomes."""
     deployment = Source(path, None, None, None, None, None).read()
     if records != "own":
         deployment = replace(deployment, bounds=replace(deployment.bounds, records=int(records)))
     kinds = None if faults == "any" else [faults]
-    known = properties_of(build(deployment).pipeline)
+    known = [one for one in properties_of(build(deployment).pipeline) if alone in (None, one.name)]
     asked = (path.name, faults, records)
     yield from ((*asked, one.name, "goal", "0", "0", "0") for one in known if one.goal is not None)
     try:
@@ -80,7 +86,7 @@ def searched(path: Path, faults: str, records: str, limit: float) -> Iterator[tu
         return
     for one in parts:
         begun = time.monotonic()
-        proof = prove_part(one, limit, states=STATES)
+        proof = prove_part(one, limit, states=STATES if alone is None else MOST_STATES)
         answers = confirmed(proof.obligations, second=True)
         refuted = [*answers.disputes(), *answers.left_open()]
         seconds = f"{time.monotonic() - begun:.0f}"
@@ -99,11 +105,25 @@ def write_missing(examples: Sequence[Path], searches: Sequence[tuple[str, str, f
     for faults, records, limit in searches:
         for path in examples:
             if (path.name, faults, records) not in done:
-                found = list(searched(path, faults, records, limit))
-                with DATA.open("a", encoding="utf-8", newline="") as file:
-                    csv.writer(file, lineterminator="\n").writerows(found)
-                proved = ", ".join(one[3] for one in found if one[4] == PROVED)
-                print(f"{path.name}, {faults}, records {records}: {proved or 'none'}")
+                _add(searched(path, faults, records, limit))
+
+
+def write_alone(examples: Path) -> None:
+    """Search for some properties alone, where the file has no answer."""
+    for name, faults, records, limit in ALONE:
+        for row in rows():
+            is_open = tuple(row[column] for column in COLUMNS[1:5]) == (faults, records, name, NO_ANSWER)
+            if is_open and float(row["seconds"]) < limit:
+                _add(searched(examples / row["example"], faults, records, limit, name))
+
+
+def _add(outcomes: Iterable[tuple[str, ...]]) -> None:
+    """Add outcomes to the file, and print what is proved."""
+    found = list(outcomes)
+    with DATA.open("a", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(found)
+    proved = ", ".join(one[3] for one in found if one[4] == PROVED)
+    print(f"{', '.join(found[0][:3])}: {proved or 'none'}")
 
 
 def summary() -> Iterator[tuple[str, ...]]:
@@ -122,5 +142,6 @@ def summary() -> Iterator[tuple[str, ...]]:
 if __name__ == "__main__":
     if "--table" not in sys.argv:
         write_missing(sorted((ROOT / "examples").glob("*.yaml")), SEARCHES)
+        write_alone(ROOT / "examples")
     text = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(with_table(text, SECTION, table(HEAD, summary())), encoding="utf-8")
