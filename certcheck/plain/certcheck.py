@@ -262,10 +262,9 @@ class Part:
                 right.append(f"{self.domains[name][0]} <= {new.text} <= {self.domains[name][1]}")
             read = {name for name in self.domains if (action.guard.reads | late) & self.names[name].reads}
             demand(read <= self.places.keys(), f"{action.name} reads a variable that the part does not keep", "cone")
+            value = f"sum([{', '.join(after)}]) if {' and '.join(right)} else None"
             program += [f"  if {action.guard.text}:", *lines("   ", late & ~early)]
-            program.append(
-                f"   yield state, actions[{at}], sum([{', '.join(after)}]) if {' and '.join(right)} else None"
-            )
+            program.append(f"   yield state, actions[{at}], {value}")
         scope: dict[str, Moves] = {}
         exec("\n".join(program), {"actions": actions}, scope)
         return scope["moves"]
@@ -273,8 +272,7 @@ class Part:
     def load(self, names: list[str]) -> dict[int, int]:
         """Return the states of a set with their ranks (rule `domain`); all ranks are 0 if the part has none."""
         states: dict[int, int] = {}
-        domains = ((place, self.domains[name]) for name, place in self.places.items())
-        fields = [(bit, 2**width - 1, high - low) for (bit, width), (low, high, _) in domains]
+        fields = [(bit, 2**width - 1, self.domains[name]) for name, (bit, width) in self.places.items()]
         for name in names:
             content, before = self.archive.read(name), len(states)
             count, rest = divmod(len(content), 8 * self.words + 2 * self.ranked)
@@ -286,7 +284,7 @@ class Part:
             states.update((int.from_bytes(row, "little"), rank) for row, rank in zip(rows, ranks, strict=True))
             demand(len(states) == before + count, f"a row of {name} is in its set twice")
         for state in states:
-            if state & ~self.used or any(state >> bit & mask > most for bit, mask, most in fields):
+            if state & ~self.used or any(state >> bit & mask > high - low for bit, mask, (low, high, _) in fields):
                 raise Refused("domain", f"a value outside its domain, or an unused bit: {self.told(state)}")
         return states
 
@@ -453,7 +451,7 @@ def check(file: BinaryIO, folder: Path | None) -> Iterator[str]:
             yield f"lemma: {name}: {bounds}: the sum is {total(bounds)} ms"
         for claim in part.claims:
             sets = " or ".join(called(faults) for faults, _ in claim.smallest)
-            limit = [] if part.unlimited and not part.kinds else [f"up to {claim.total} faults"]
+            limit = [f"up to {claim.total} faults"] if part.kinds or not part.unlimited else []
             within = ", ".join(limit + [f"any number of {kind}" for kind in sorted(part.unlimited)])
             told = f"{'violated with ' + sets if sets else 'holds'}: {within}{'; no witness' * (not claim.witnesses)}"
             yield f"accepted: {told}: {claim.name!r} of {part.name} (id {claim.id!r})"

@@ -146,6 +146,11 @@ def _compared(certificate: Certificate) -> Iterator[str]:
         if ids.get(claim.property) != claim.id:
             raise TamperedDocument(f"{claim.property}: the id of the claim is not that of its question")
     yield f"ids: {_number(certificate.claims)} computed again, and equal"
+    total = deployment.faults.total
+    for claim in certificate.claims:
+        others = (most for kind, most in certificate.limits.items() if kind not in claim.unlimited)
+        if total is not None and claim.up_to < min(total, sum(others)):
+            yield f"{claim.property}: proved for up to {claim.up_to} faults, and the question asks about {total}"
 
 
 def _built(name: str, certificate: Certificate, prepared: Prepared, timing: Timing) -> str:

@@ -19,7 +19,16 @@ from tests.certificates.forging import with_claim
 from tests.certificates.proving import toy_certificate
 from tests.certificates.test_forgeries import CODES
 from tests.certificates.toy import Action, Property, System, Term, value
-from tests.certificates.writing import certificate_file, members, system_text
+from tests.certificates.writing import (
+    WORD,
+    Certificate,
+    Claim,
+    Part,
+    Set,
+    certificate_file,
+    members,
+    system_text,
+)
 
 OLD_PYTHON = (3, 10)
 MOST_LINES = 400
@@ -211,3 +220,27 @@ def test_a_term_of_many_levels_is_computed() -> None:
         state = {"x": x, "y": 1, "z": 5}
         part = part_of(state, terms, Action("a", "none", "deep", {"x": "x"}))
         assert bool([*part.moves([part.initial])]) == bool(value("deep", state, terms))
+
+
+def test_an_action_assigns_thousands_of_variables(tmp_path: Path) -> None:
+    """Python refuses a sum that is written as so many nested additions."""
+    names = [f"v{number}" for number in range(3000)]
+    flip = Action("flip", "none", ("=", "v0", 0), {name: ("-", 1, name) for name in names})
+    system = System(dict.fromkeys(names, (0, 1, 0)), {}, [flip], [Property("p", ("<", "v0", 0), ("=", "v0", 1))])
+    layout = [names[first : first + WORD] for first in range(0, len(names), WORD)]
+    states = [(0,) * len(names), (1,) * len(names)]
+    part = Part(layout, [Set((), states)], [Claim("p", 0, [], [0])])
+    path = tmp_path / "wide.cert"
+    path.write_bytes(certificate_file(Certificate(system, {}, [part])))
+    assert plain([str(path)]).status == 0
+    part = Part(layout, [Set((), states[:1])], [Claim("p", 0, [], [0])])
+    path.write_bytes(certificate_file(Certificate(system, {}, [part])))
+    assert plain([str(path)]).text.startswith("refused: step: ")
+
+
+def test_an_id_cannot_imitate_a_verdict(tmp_path: Path) -> None:
+    """The printed line of a claim begins with the verdict, and is cut at its end."""
+    path = tmp_path / "toy.cert"
+    path.write_bytes(certificate_file(with_claim(toy_certificate(), 0, id="x) holds: up to 9 faults" + " " * 1000)))
+    (line,) = [line for line in plain([str(path)]).text.splitlines() if "up to 9 faults" in line]
+    assert line.startswith("accepted: violated with {2 power-loss}: up to 2 faults: 'no-loss' of system.smt2 (id ")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from proofka.checker.certificates.checkers import ACCEPTED, PLAIN, REFUSED, Answer, Checker, NoChecker
-from proofka.checker.certificates.shares import Shared, check_share
+from proofka.checker.certificates.shares import Share, Shared, check_share
 
 CLAIM = '"no-loss" holds'
 SCRIPT = f"""#!{sys.executable}
@@ -75,3 +76,23 @@ def test_another_program_at_the_same_path_is_refused(tmp_path: Path) -> None:
     program(tmp_path, other="2")
     with pytest.raises(NoChecker, match="another program"):
         answer(tmp_path, checker)
+
+
+@pytest.mark.parametrize("moment", ["before", "meanwhile"])
+def test_another_file_at_the_same_path_is_refused(tmp_path: Path, moment: str) -> None:
+    checker = program(tmp_path)
+    if moment == "meanwhile":
+        text = checker.file.read_text(encoding="utf-8") + "open(sys.argv[1], 'a').write('more')\n"
+        checker.file.write_text(text, encoding="utf-8")
+        checker = named(checker.file, str(checker.file))
+
+    def ask(shares: Sequence[Share]) -> list[Answer | str]:
+        if moment == "before":
+            shares[0].file.write_text("another content", encoding="utf-8")
+        return [check_share(share) for share in shares]
+
+    systems, file = tmp_path / "systems", tmp_path / "a.cert"
+    systems.mkdir()
+    file.touch()
+    with pytest.raises(NoChecker, match="another file"):
+        Shared(ask, 2, beside=2)(checker, file, systems=systems, memory=3000)

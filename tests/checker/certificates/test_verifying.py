@@ -73,6 +73,19 @@ def test_words_about_the_file_that_its_members_contradict_are_named(certificate:
             verify_certificate(other)
 
 
+def test_a_claim_about_fewer_faults_than_its_question_is_named(certificate: Path) -> None:
+    def fewer(content: bytes) -> bytes:
+        text, changes = re.subn(rb'(\(claim "no-acked-loss" "[0-9a-f]+") [0-9]+\)', rb"\1 0)", content)
+        assert changes == 1
+        return text
+
+    found = verify_certificate(with_changes(certificate, {"certificate.txt": fewer}))
+    said = [line for line in found.lines if line.startswith("no-acked-loss: proved for up to 0 faults, and")]
+    assert found.is_accepted
+    assert len(said) == 1
+    assert not [line for line in found.lines if line.startswith("no-log-duplicate: proved for up to")]
+
+
 def test_limits_that_the_deployment_does_not_have_are_named(certificate: Path) -> None:
     other = with_changes(
         certificate,
