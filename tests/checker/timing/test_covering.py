@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofka.checker.budget import Budget, Meter
-from proofka.checker.combinations import Combination, smaller
+from proofka.checker.combinations import Combination, is_contained, smaller
 from proofka.checker.embedded import EmbeddedExploration
 from proofka.checker.exploration import Question
 from proofka.checker.kernel.visited import PARTITION_BITS
+from proofka.checker.questions import VIOLATED
+from proofka.checker.timing.beside import not_violated
 from proofka.checker.timing.constraints import RunningClocks
 from proofka.checker.timing.differences import Difference
 from proofka.checker.timing.tables import tables
@@ -104,6 +106,22 @@ def test_violations_and_their_depths_stay(watched: tuple[Timed, list[Difference]
     assert every.observed() == fewer.observed()
     for violation in fewer.cut_sets("bad"):
         assert len(fewer.path(violation)) == violation.depth
+
+
+@pytest.mark.slow
+@given(systems_with_loops() | watched_systems())
+@settings(max_examples=60, derandomize=True)
+def test_fault_sets_excluded_for_another_property_show_no_violation(watched: tuple[Timed, list[Difference]]) -> None:
+    timed, differences = watched
+    question = Question({"never": z3.BoolVal(False)}, None, {VIOLATED + "bad": timed.violated})
+    exploration = explored(timed, differences, question, covers=True)
+    shown = [one.combination for one in exploration.first_observed(VIOLATED + "bad")]
+    clean = {
+        ("bad", exploration.named(combination))
+        for combination in exploration.shards
+        if not any(is_contained(part, combination) for part in shown)
+    }
+    assert set(not_violated(exploration)) == clean
 
 
 def test_goals_and_counts_need_every_state() -> None:
