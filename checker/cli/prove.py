@@ -78,7 +78,8 @@ def prove(
         if solver is not None:
             refuse_if_missing()
         _refuse_full(obligations)
-        if name in PROTOCOLS or not Path(name).exists():
+        is_file = Path(name).exists() or Path(name).suffix != ""
+        if name in PROTOCOLS or not is_file:
             _refuse_given(context, "faults", "takes a deployment file, and not a published protocol")
             proofs = [_of_protocol(name, properties, replicas, log_size, seconds)]
         else:

@@ -162,7 +162,8 @@ def test_deployments_that_violate_a_property_are_not_proved(file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("no-such.yaml",), "no published protocol 'no-such.yaml'"),
+        (("kip-321",), "no published protocol 'kip-321'"),
+        (("no-such.yaml",), "no-such.yaml: no such file"),
         (("kip-320", "--faults", "kill"), "--faults: takes a deployment file, and not a published protocol"),
     ],
 )
