@@ -69,7 +69,8 @@ def preventions(
     variants = [changed(deployment, [change]) for change in changes]
     order = likeliest_first(changes, verdicts)
     outcomes: dict[int, Prevented] = {}
-    for number in order[: stop is None or not stop.is_set()]:
+    is_stopped = stop is not None and stop.is_set()
+    for number in () if is_stopped else order[:1]:
         here = SECONDS_HERE if seconds is None else min(seconds, SECONDS_HERE)
         outcome = prevented(variants[number], targets, here, stop)
         if None not in outcome.values():

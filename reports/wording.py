@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import ceil
 
 from proofka.model.deployment.setting import Origin
+from proofka.properties.listing import fault_set as fault_set
+from proofka.properties.listing import listed as listed
 from proofka.properties.open_notes import STOPPED, holds_up_to
 from proofka.properties.verdict import Coverage, CutSet, Sensitivity, Status, Step, Threshold, Verdict
 
@@ -81,16 +83,6 @@ def about(seconds: float) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun: ``1 fault``, ``2 faults``."""
     return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
-
-
-def listed(items: Sequence[str]) -> str:
-    """Join items: ``a``, ``a and b``, ``a, b and c``."""
-    return " and ".join(filter(None, [", ".join(items[:-1]), items[-1]])) if items else ""
-
-
-def fault_set(cut_set: CutSet) -> str:
-    """Return a fault set in braces: ``{2 slow-follower, power-loss}``; ``{}`` is the empty fault set."""
-    return "{" + ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in cut_set) + "}"
 
 
 def happens(step: Step) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from proofka.checker.certificates.reading import Claimed
-from proofka.properties.verdict import CutSet
+from proofka.properties.listing import fault_set, listed
 
 
 def proved(claim: Claimed, limits: Mapping[str, int]) -> str:
@@ -16,7 +16,8 @@ def proved(claim: Claimed, limits: Mapping[str, int]) -> str:
     faults = _faults(claim, limits)
     if not claim.smallest:
         return f"{claim.property} holds with {faults}"
-    sets = _listed(map(_braced, sorted(claim.smallest, key=lambda one: (sum(count for _, count in one), one))))
+    smallest_first = sorted(claim.smallest, key=lambda one: (sum(count for _, count in one), one))
+    sets = listed([fault_set(one) for one in smallest_first])
     return (
         f"{claim.property} is violated by {sets}; of other sets with {faults}, only by those that contain one of these"
     )
@@ -27,18 +28,9 @@ def _faults(claim: Claimed, limits: Mapping[str, int]) -> str:
     others = {kind: most for kind, most in sorted(limits.items()) if kind not in claim.unlimited}
     up_to = min(claim.up_to, sum(others.values()))
     fewer = [f"{most} {kind}" for kind, most in others.items() if most < up_to]
-    within = f" (at most {_listed(fewer)})" if fewer else ""
+    within = f" (at most {listed(fewer)})" if fewer else ""
     plural = "" if up_to == 1 else "s"
     if not claim.unlimited:
         return f"up to {up_to} fault{plural}{within}" if up_to else "no fault"
-    first = f"any number of {_listed(sorted(claim.unlimited))}"
+    first = f"any number of {listed(sorted(claim.unlimited))}"
     return f"{first} and up to {up_to} other fault{plural}{within}" if up_to else first
-
-
-def _braced(cut_set: CutSet) -> str:
-    return "{" + ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in cut_set) + "}"
-
-
-def _listed(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last

@@ -215,9 +215,8 @@ class Search:
         matters = np.zeros(len(truths), dtype=np.bool_)
         solver.opposite.set("timeout", max(1, round((self._deadline - time.monotonic()) * 1000)))
         for _ in range(2):
-            if (
-                solver.opposite.check(*fixed, *state) != z3.unsat
-            ):  # the statements do not tell all of a state, or the time is over
+            answer = solver.opposite.check(*fixed, *state)
+            if answer != z3.unsat:  # the statements do not tell all of a state, or the time is over
                 return np.ones(len(truths), dtype=np.bool_)
             core = {one.get_id() for one in solver.opposite.unsat_core()}
             state = [one for one in state if one.get_id() in core]

@@ -15,6 +15,7 @@ from proofka.checker.invariants.scripts import obligations_of
 from proofka.checker.obligations.obligation import Obligation
 from proofka.model.language import Action
 from proofka.model.language.lemmas import Lemma, OpenSystem
+from proofka.properties.listing import listed
 
 SECONDS = 600.0
 """Limit of time for a proof, unless the user names one."""
@@ -55,7 +56,7 @@ class Proof:
     def scope(self) -> str:
         """Return what the proof is about: what has no bound, and what is bounded."""
         system = self.subject.system
-        return f"any number of {_listed(system.without_bound)}; {', '.join(system.within)}"
+        return f"any number of {listed(system.without_bound)}; {', '.join(system.within)}"
 
     def in_general(self) -> tuple[str, ...]:
         """Return the lemmas in words, once for all replicas that they speak of alike."""
@@ -99,7 +100,3 @@ def _with_letters(words: str) -> str:
         return letters.setdefault(found[0], _LETTERS[len(letters)])
 
     return _REPLICA.sub(named, words)
-
-
-def _listed(parts: tuple[str, ...]) -> str:
-    return " and ".join((", ".join(parts[:-1]), parts[-1])) if len(parts) > 1 else parts[0]

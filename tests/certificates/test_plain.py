@@ -223,7 +223,7 @@ def test_a_term_of_many_levels_is_computed() -> None:
 
 
 def test_an_action_assigns_thousands_of_variables(tmp_path: Path) -> None:
-    """Python refuses a sum that is written as so many nested additions."""
+    """Python's compiler fails at an expression with thousands of nested additions."""
     names = [f"v{number}" for number in range(3000)]
     flip = Action("flip", "none", ("=", "v0", 0), {name: ("-", 1, name) for name in names})
     system = System(dict.fromkeys(names, (0, 1, 0)), {}, [flip], [Property("p", ("<", "v0", 0), ("=", "v0", 1))])

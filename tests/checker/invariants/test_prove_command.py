@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 from proofka.checker import cli
 from proofka.checker.obligations import second_solver
 from proofka.checker.obligations.second_solver import Answer, z3_answer
+from tests.checker.invariants.test_deployment_proofs import ONE_BROKER
 
 SMALL = ("--replicas", "2", "--log-size", "1")
 
@@ -115,17 +116,6 @@ def test_wrong_input_is_refused_in_a_line(words: list[str], message: str) -> Non
     run = prove(*words)
     assert run.exit_code == 2
     assert message in run.stderr
-
-
-ONE_BROKER = """
-kafka: "4.0"
-topic: {replicas: 1, min.insync.replicas: 1}
-producer: {acks: all, enable.idempotence: false}
-consumer: {group.id: orders, auto.offset.reset: earliest, enable.auto.commit: false}
-bounds: {records: 1}
-require: [no-acked-loss]
-assume: {faults: {kill: any, power-loss: any}}
-"""
 
 
 @pytest.fixture
